@@ -1,0 +1,58 @@
+// What a target is and how it is swept, as plain values. Where they come from
+// (environment, file, flags) is none of this package's business.
+
+package collector
+
+import "time"
+
+// Target is one Redis deployment and how to watch it.
+type Target struct {
+	Name      string   // value of the label "target"
+	Endpoint  Endpoint // where it is
+	Databases []int    // the databases to sweep; none: all of them
+	Rules     []Rule   // the groups, in order: the first match wins
+	Sweep     Sweep
+}
+
+// Endpoint is the address of a Redis server and how to be let in.
+type Endpoint struct {
+	Network      string // "tcp" or "unix"
+	Address      string // host:port, or the path of the socket
+	Username     string
+	Password     string
+	PasswordFile string // read again at each connect; used where Password is empty
+	TLS          *TLS   // nil: no TLS
+	Timeout      time.Duration
+}
+
+// TLS names the files of a TLS connection; they are read again at each connect.
+type TLS struct {
+	CAFile     string // PEM; empty: the system's authorities
+	CertFile   string // PEM client certificate; needs KeyFile
+	KeyFile    string
+	ServerName string // empty: the host of the address
+	SkipVerify bool
+}
+
+// Sweep bounds a sweep's cost and says how often one starts.
+type Sweep struct {
+	Interval      time.Duration // start to start
+	MaxKeys       int64         // the budget: keys a sample examines per database; 0: every key
+	Duty          float64       // largest share of time the node is kept busy, 0 < Duty <= 1
+	ScanCount     int           // keys a batch, 10 to 1000
+	Timeout       time.Duration // a longer sweep fails; 0: none
+	StaleAfter    time.Duration // 0: 3 x max(Interval, the last complete sweep)
+	MemorySamples int           // MEMORY USAGE calls a group and sweep; 0: off
+}
+
+// DefaultSweep has the documented defaults.
+func DefaultSweep() Sweep {
+	return Sweep{
+		Interval:      time.Minute,
+		MaxKeys:       100_000,
+		Duty:          0.10,
+		ScanCount:     100,
+		Timeout:       10 * time.Minute,
+		MemorySamples: 50,
+	}
+}
