@@ -6,13 +6,27 @@ import "github.com/prometheus/client_golang/prometheus"
 // for Redis. It implements prometheus.Collector.
 type Collector struct {
 	watchers []*Watcher
+	series   []series
 }
 
 // New returns the collector of the given watchers, whose target names must differ.
-func New(watchers ...*Watcher) *Collector { return &Collector{watchers: watchers} }
+func New(watchers ...*Watcher) *Collector {
+	return &Collector{watchers: watchers, series: describe(metrics())}
+}
 
 // Describe implements prometheus.Collector.
-func (c *Collector) Describe(ch chan<- *prometheus.Desc) {}
+func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, s := range c.series {
+		ch <- s.desc
+	}
+}
 
 // Collect implements prometheus.Collector.
-func (c *Collector) Collect(ch chan<- prometheus.Metric) {}
+func (c *Collector) Collect(ch chan<- prometheus.Metric) {
+	for _, w := range c.watchers {
+		snapshot := w.Snapshot()
+		for _, s := range c.series {
+			s.collect(snapshot, ch)
+		}
+	}
+}

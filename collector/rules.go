@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,6 +36,9 @@ const (
 
 // defaultMaxTTL is the bound of a group that states neither window nor max TTL.
 const defaultMaxTTL = 366 * 24 * time.Hour
+
+// maxGroupName bounds the bytes of a label value.
+const maxGroupName = 200
 
 // Rule describes one group of keys. The zero values are the defaults.
 type Rule struct {
@@ -114,6 +118,9 @@ func ValidateRules(rules []Rule) error {
 func (r *Rule) validate() error {
 	if strings.HasPrefix(r.Name, "(") {
 		return errors.New("a name must not begin with \"(\": those names are keyhealth's own")
+	}
+	if !utf8.ValidString(r.Name) || len(r.Name) > maxGroupName {
+		return fmt.Errorf("a name must be valid UTF-8 and at most %d bytes long: it is a label value", maxGroupName)
 	}
 	if len(r.Match) == 0 || slices.Contains(r.Match, "") {
 		return errors.New("match is empty: write a Redis glob such as \"rate_limit:*\"")

@@ -1,0 +1,65 @@
+package collector
+
+import (
+	"errors"
+	"maps"
+)
+
+// permission is what is known of a capability.
+type permission int
+
+const (
+	unknown permission = iota
+	permitted
+	refused
+)
+
+// Capability is one thing that a server lets us do or refuses.
+type Capability struct {
+	Name      string
+	Permitted bool
+	Required  bool // needed by a feature that is switched on
+}
+
+// capabilities remembers what the server has permitted so far.
+type capabilities struct {
+	known    map[string]permission
+	required map[string]bool
+}
+
+func newCapabilities(target Target) capabilities {
+	return capabilities{
+		known: map[string]permission{},
+		required: map[string]bool{
+			"info": true, "scan": true, "pttl": true, "time": true,
+			"memory_usage": target.Sweep.MemorySamples > 0,
+		},
+	}
+}
+
+func (c capabilities) is(name string, p permission) bool { return c.known[name] == p }
+func (c capabilities) permit(name string)                { c.known[name] = permitted }
+func (c capabilities) refuse(name string)                { c.known[name] = refused }
+
+// note learns from a command's error, which it answers.
+func (c capabilities) note(name string, err error) error {
+	failure := (*Failure)(nil)
+	switch {
+	case err == nil:
+		c.permit(name)
+	case errors.As(err, &failure) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused):
+		c.refuse(name)
+	}
+	return err
+}
+
+// list has every known capability.
+func (c capabilities) list() []Capability {
+	var list []Capability
+	for name, p := range maps.All(c.known) {
+		if p != unknown {
+			list = append(list, Capability{Name: name, Permitted: p == permitted, Required: c.required[name]})
+		}
+	}
+	return list
+}

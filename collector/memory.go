@@ -1,0 +1,115 @@
+package collector
+
+import (
+	"context"
+	"time"
+)
+
+// memoryBatch is how many MEMORY USAGE are sent in one write: each may walk a
+// few elements of a collection.
+const memoryBatch = 10
+
+// sizes are what MEMORY USAGE said of a group's keys.
+type sizes struct {
+	with, without, zombies mean
+}
+
+// mean is a sum and what it is made of.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(x float64) {
+	m.sum += x
+	m.n++
+}
+
+// of is the mean, or that of the fallback where nothing was measured.
+func (m mean) of(fallback mean) float64 {
+	if m.n == 0 {
+		m = fallback
+	}
+	if m.n == 0 {
+		return 0
+	}
+	return m.sum / float64(m.n)
+}
+
+// measureSizes asks for the memory of a bounded random part of each group.
+func (s *session) measureSizes(ctx context.Context, databases []*dbTally) error {
+	if s.target.Sweep.MemorySamples == 0 {
+		return nil
+	}
+	for _, d := range databases {
+		for _, t := range d.groups {
+			if err := s.measureGroup(ctx, t); err != nil {
+				return err
+			}
+			if s.capabilities.is("memory_usage", refused) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// measureGroup spends up to half of the group's samples on keys without TTL
+// (the confirmed zombies where the group has some), the rest on keys with one.
+func (s *session) measureGroup(ctx context.Context, t *tally) error {
+	without, into := t.memWithout.keys, &t.size.without
+	if t.expectsTTL() {
+		without, into = t.confirmed, &t.size.zombies
+	}
+	budget := s.target.Sweep.MemorySamples
+	part := min(len(without), max(budget/2, budget-len(t.memWith.keys)))
+	if err := s.measureKeys(ctx, s.pick(without, part), into); err != nil {
+		return err
+	}
+	return s.measureKeys(ctx, s.pick(t.memWith.keys, budget-part), &t.size.with)
+}
+
+// pick is a random choice of n keys.
+func (s *session) pick(keys []key, n int) []key {
+	n = min(n, len(keys))
+	picked := make([]key, 0, n)
+	for _, i := range s.rng.Perm(len(keys))[:n] {
+		picked = append(picked, keys[i])
+	}
+	return picked
+}
+
+func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error {
+	for len(keys) > 0 {
+		began := time.Now()
+		batch := keys[:min(memoryBatch, len(keys))]
+		keys = keys[len(batch):]
+		if err := s.use(ctx, batch[0].db); err != nil {
+			return err
+		}
+		names := make([]string, len(batch))
+		for i, k := range batch {
+			names[i] = k.name
+		}
+		answers, err := s.conn.memory(ctx, names)
+		if s.capabilities.note("memory_usage", err) != nil {
+			if s.capabilities.is("memory_usage", refused) {
+				return nil
+			}
+			return err
+		}
+		for _, bytes := range answers {
+			switch {
+			case bytes == ttlRefused:
+				s.capabilities.refuse("memory_usage")
+				return nil
+			case bytes >= 0:
+				into.add(float64(bytes))
+			}
+		}
+		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package collector
+
+import "strconv"
+
+// groupRow is a row with one value a group and database.
+func groupRow(name, help string, read func(*Group) (float64, bool)) metric {
+	return metric{name: name, help: help, kind: gauge, labels: []string{"db", "group"}, read: func(s *Snapshot, put put) {
+		for i := range s.Groups {
+			g := &s.Groups[i]
+			if value, ok := read(g); ok {
+				put(value, dbLabel(g.DB), g.Name)
+			}
+		}
+	}}
+}
+
+// countRow is a row of a number that every group has.
+func countRow(name, help string, read func(*Group) float64) metric {
+	return groupRow(name, help, func(g *Group) (float64, bool) { return read(g), true })
+}
+
+// zombieRow is a row of the groups that expect a TTL.
+func zombieRow(name, help string, read func(*Zombies) float64) metric {
+	return groupRow(name, help, func(g *Group) (float64, bool) {
+		if g.Zombies == nil {
+			return 0, false
+		}
+		return read(g.Zombies), true
+	})
+}
+
+// ratedRow is a row of the groups that expect a TTL and have keys enough for a ratio.
+func ratedRow(name, help string, read func(*Zombies) float64) metric {
+	return groupRow(name, help, func(g *Group) (float64, bool) {
+		if g.Zombies == nil || !g.Zombies.Rated {
+			return 0, false
+		}
+		return read(g.Zombies), true
+	})
+}
+
+func groupMetrics() []metric {
+	return []metric{
+		{name: "keyhealth_group_info", help: "1; where the group comes from and what it should look like.", kind: gauge,
+			labels: []string{"db", "group", "source", "ttl", "library", "unique_names"}, read: func(s *Snapshot, put put) {
+				for _, g := range s.Groups {
+					put(1, dbLabel(g.DB), g.Name, g.Source, string(g.TTL), "", strconv.FormatBool(g.UniqueNames))
+				}
+			}},
+		countRow("keyhealth_group_keys", "Keys of the group, as of the last sweep; exact after a walk, else an estimate.",
+			func(g *Group) float64 { return g.Keys }),
+		countRow("keyhealth_group_keys_examined", "Keys of the group behind the figures of the last sweep, never scaled.",
+			func(g *Group) float64 { return float64(g.Examined) }),
+		countRow("keyhealth_group_keys_without_ttl", "Keys of the group without TTL, as of the last sweep; exact after a walk, else an estimate.",
+			func(g *Group) float64 { return g.WithoutTTL }),
+		zombieRow("keyhealth_group_zombie_keys", "Keys of the group seen without TTL at least twice, as of the last sweep; scaled where not every key was looked at.",
+			func(z *Zombies) float64 { return z.Keys }),
+		zombieRow("keyhealth_group_zombie_keys_seen", "Confirmed zombies behind the figures of the last sweep, never scaled.",
+			func(z *Zombies) float64 { return float64(z.Seen) }),
+		ratedRow("keyhealth_group_zombie_ratio", "Zombies as a share of the group's keys, as of the last sweep.",
+			func(z *Zombies) float64 { return z.Ratio }),
+		ratedRow("keyhealth_group_zombie_ratio_lower_bound", "Lower bound of the 95 % interval of the zombie ratio, as of the last sweep.",
+			func(z *Zombies) float64 { return z.Interval.Lower }),
+		ratedRow("keyhealth_group_zombie_ratio_upper_bound", "Upper bound of the 95 % interval of the zombie ratio, as of the last sweep.",
+			func(z *Zombies) float64 { return z.Interval.Upper }),
+		{name: "keyhealth_group_leaked_keys", help: "Zombies whose name holds a unix time older than the group's max TTL (24 h where none is stated), as of the last sweep.",
+			kind: gauge, labels: []string{"db", "group"}, read: func(s *Snapshot, put put) {
+				for _, g := range s.Groups {
+					if s.Leaks && g.Zombies != nil {
+						put(g.Zombies.Leaked, dbLabel(g.DB), g.Name)
+					}
+				}
+			}},
+		zombieRow("keyhealth_group_lockout_risk_keys", "Zombies with a fixed name in a group where a zombie locks its caller out, as of the last sweep.",
+			func(z *Zombies) float64 { return z.LockoutRisk }),
+		groupRow("keyhealth_group_excessive_ttl_keys", "Keys with a TTL above the group's max TTL (366 days where none is stated), as of the last sweep.",
+			func(g *Group) (float64, bool) { return g.Excessive, g.TTL != Persistent }),
+		{name: "keyhealth_group_keys_by_ttl", help: "Keys of the group by TTL, as of the last sweep; each band reaches up to and including its bound, and they add up to the keys.",
+			kind: gauge, labels: []string{"db", "group", "band"}, read: func(s *Snapshot, put put) {
+				for _, g := range s.Groups {
+					for band, keys := range g.ByTTL {
+						put(keys, dbLabel(g.DB), g.Name, bandNames[band])
+					}
+				}
+			}},
+		groupRow("keyhealth_group_memory_bytes", "Memory of the group's keys, as of the last sweep; always an estimate.",
+			func(g *Group) (float64, bool) { return memory(g, func(m *Memory) float64 { return m.Keys }) }),
+		groupRow("keyhealth_group_zombie_memory_bytes", "Memory of the group's zombies, as of the last sweep; always an estimate.",
+			func(g *Group) (float64, bool) {
+				value, ok := memory(g, func(m *Memory) float64 { return m.Zombies })
+				return value, ok && g.Zombies != nil
+			}),
+	}
+}
+
+func memory(g *Group, read func(*Memory) float64) (float64, bool) {
+	if g.Memory == nil {
+		return 0, false
+	}
+	return read(g.Memory), true
+}

@@ -1,0 +1,164 @@
+package collector
+
+import "strings"
+
+// databaseRow is a row with one value a database.
+func databaseRow(name, help string, read func(Database) (float64, bool)) metric {
+	return metric{name: name, help: help, kind: gauge, labels: []string{"db"}, read: func(s *Snapshot, put put) {
+		for _, d := range s.Databases {
+			if value, ok := read(d); ok {
+				put(value, dbLabel(d.DB))
+			}
+		}
+	}}
+}
+
+func databaseMetrics() []metric {
+	ratio := func(pick func(*Zombies) float64) func(Database) (float64, bool) {
+		return func(d Database) (float64, bool) { return pick(d.Expected.Zombies), d.Expected.Zombies.Rated }
+	}
+	return []metric{
+		databaseRow("keyhealth_keys", "Keys in the database, by INFO at the last sweep; expired ones that are not reclaimed yet count.",
+			func(d Database) (float64, bool) { return float64(d.Keys), d.Sized }),
+		databaseRow("keyhealth_keys_without_ttl", "Keys without TTL in the database, by INFO at the last sweep.",
+			func(d Database) (float64, bool) { return float64(d.WithoutTTL), d.Sized }),
+		databaseRow("keyhealth_zombie_keys", "Zombies of all groups that expect a TTL, as of the last sweep.",
+			func(d Database) (float64, bool) { return d.Expected.Zombies.Keys, true }),
+		databaseRow("keyhealth_zombie_ratio", "Zombies as a share of the keys of all groups that expect a TTL, as of the last sweep.",
+			ratio(func(z *Zombies) float64 { return z.Ratio })),
+		databaseRow("keyhealth_zombie_ratio_lower_bound", "Lower bound of the 95 % interval of the zombie ratio, as of the last sweep.",
+			ratio(func(z *Zombies) float64 { return z.Interval.Lower })),
+		databaseRow("keyhealth_zombie_ratio_upper_bound", "Upper bound of the 95 % interval of the zombie ratio, as of the last sweep.",
+			ratio(func(z *Zombies) float64 { return z.Interval.Upper })),
+	}
+}
+
+// fieldRow is a row that is a field of INFO; absent where the server tells none.
+func fieldRow(name, help, field string) metric {
+	return infoRow(name, help, func(i Info) (float64, bool) { return i.Number(field) })
+}
+
+func infoRow(name, help string, read func(Info) (float64, bool)) metric {
+	kind := gauge
+	if strings.HasSuffix(name, "_total") {
+		kind = counter
+	}
+	return metric{name: name, help: help, kind: kind, labels: []string{"node"}, read: func(s *Snapshot, put put) {
+		if s.Info == nil {
+			return
+		}
+		if value, ok := read(*s.Info); ok {
+			put(value, s.Node.Name)
+		}
+	}}
+}
+
+// eachRow is a row of the values that INFO has for something a node has
+// several of.
+func eachRow(name, help, label string, read func(Info, put)) metric {
+	row := infoRow(name, help, nil)
+	row.labels = []string{"node", label}
+	row.read = func(s *Snapshot, put put) {
+		if s.Info != nil {
+			read(*s.Info, func(value float64, labels ...string) { put(value, append([]string{s.Node.Name}, labels...)...) })
+		}
+	}
+	return row
+}
+
+func nodeMetrics() []metric {
+	return []metric{
+		{name: "keyhealth_redis_info", help: "1; what the server says it is.", kind: gauge,
+			labels: []string{"node", "role", "version", "mode", "flavor"}, read: func(s *Snapshot, put put) {
+				if i := s.Info; i != nil {
+					put(1, s.Node.Name, i.Role(), i.Version(), i.Text("redis_mode"), i.Flavor())
+				}
+			}},
+		eachRow("keyhealth_db_keys", "Keys in the node's database, by INFO; expired ones that are not reclaimed yet count.", "db",
+			keyspace(func(d DBSize) int64 { return d.Keys })),
+		eachRow("keyhealth_db_keys_without_ttl", "Keys without TTL in the node's database, by INFO.", "db",
+			keyspace(DBSize.WithoutTTL)),
+		{name: "keyhealth_db_expired_unreclaimed_ratio", help: "Share of the database's keys that have expired and are not reclaimed yet, estimated at the last sweep.",
+			kind: gauge, labels: []string{"node", "db"}, read: func(s *Snapshot, put put) {
+				for _, d := range s.Databases {
+					if d.Unreclaimed != nil {
+						put(*d.Unreclaimed, s.Node.Name, dbLabel(d.DB))
+					}
+				}
+			}},
+		fieldRow("keyhealth_memory_used_bytes", "Memory that Redis has allocated.", "used_memory"),
+		fieldRow("keyhealth_memory_max_bytes", "Configured maxmemory; 0: no limit.", "maxmemory"),
+		fieldRow("keyhealth_memory_system_bytes", "Memory of the node's machine.", "total_system_memory"),
+		fieldRow("keyhealth_memory_rss_bytes", "Memory that the operating system has given to Redis.", "used_memory_rss"),
+		fieldRow("keyhealth_memory_dataset_bytes", "Memory of the keys and values.", "used_memory_dataset"),
+		fieldRow("keyhealth_memory_overhead_bytes", "Memory of buffers and bookkeeping.", "used_memory_overhead"),
+		fieldRow("keyhealth_memory_fragmentation_ratio", "RSS as a multiple of the memory used; says nothing on a small or just emptied server.", "mem_fragmentation_ratio"),
+		eachRow("keyhealth_eviction_policy_info", "1; the configured maxmemory-policy.", "policy", func(i Info, put put) {
+			if policy := i.Text("maxmemory_policy"); policy != "" {
+				put(1, policy)
+			}
+		}),
+		infoRow("keyhealth_evictable_keys_ratio", "Share of the keys that eviction may take: all under allkeys-*, those with a TTL under volatile-*, none under noeviction.", evictable),
+		fieldRow("keyhealth_evicted_keys_total", "Keys evicted since the server's start.", "evicted_keys"),
+		fieldRow("keyhealth_expired_keys_total", "Keys expired since the server's start.", "expired_keys"),
+		infoRow("keyhealth_expired_stale_ratio", "The server's own estimate of expired keys among those with a TTL; 0.25 to 0.3 is normal where TTLs are short.",
+			func(i Info) (float64, bool) { percent, ok := i.Number("expired_stale_perc"); return percent / 100, ok }),
+		fieldRow("keyhealth_expire_time_cap_reached_total", "Times that active expiry stopped at its time limit.", "expired_time_cap_reached_count"),
+		eachRow("keyhealth_error_replies_total", "Error replies since the server's start, to all clients, by kind.", "error", func(i Info, put put) {
+			if i.Has("errorstats") {
+				for _, kind := range errorKinds {
+					put(i.ErrorReplies(kind), kind)
+				}
+			}
+		}),
+		{name: "keyhealth_script_duration_seconds", help: "Time of script calls since the server's start, to all clients.",
+			labels: []string{"node", "command"}, scripts: func(s *Snapshot, put putSummary) {
+				if s.Info != nil {
+					for _, script := range s.Info.Scripts() {
+						put(script, s.Node.Name, script.Command)
+					}
+				}
+			}},
+		eachRow("keyhealth_script_failed_calls_total", "Script calls that ended in an error since the server's start.", "command", func(i Info, put put) {
+			for _, script := range i.Scripts() {
+				put(script.Failed, script.Command)
+			}
+		}),
+	}
+}
+
+func keyspace(of func(DBSize) int64) func(Info, put) {
+	return func(i Info, put put) {
+		sizes, sized := i.Keyspace()
+		if !sized {
+			return
+		}
+		if _, ok := sizes[0]; !ok {
+			put(0, dbLabel(0))
+		}
+		for db, size := range sizes {
+			put(float64(of(size)), dbLabel(db))
+		}
+	}
+}
+
+func evictable(i Info) (float64, bool) {
+	sizes, _ := i.Keyspace()
+	var keys, expires int64
+	for _, size := range sizes {
+		keys += size.Keys
+		expires += size.Expires
+	}
+	policy := i.Text("maxmemory_policy")
+	switch {
+	case keys == 0:
+		return 0, false
+	case strings.HasPrefix(policy, "allkeys-"):
+		return 1, true
+	case strings.HasPrefix(policy, "volatile-"):
+		return float64(expires) / float64(keys), true
+	case policy == "noeviction":
+		return 0, true
+	}
+	return 0, false
+}

@@ -1,0 +1,93 @@
+package collector
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// sampleCount is the COUNT of a sample's SCANs: pages this small leave active
+// expiry alone and spread a batch over ten places.
+const sampleCount = 10
+
+// checkedPages is how many pages show whether random cursors can be trusted.
+const checkedPages = 100
+
+// sample meets a random part of the selected database: pages at places drawn
+// evenly over SCAN's order, each within its own stretch of it, in random order,
+// so that a sample cut short at any moment is still a fair one.
+func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error {
+	starts := s.places(d.before.Keys)
+	batch := max(1, s.target.Sweep.ScanCount/sampleCount)
+	var line covered
+	for done := 0; done < len(starts); done += batch {
+		began := time.Now()
+		if !began.Before(until) && done > 0 {
+			break
+		}
+		trips, err := s.pages(ctx, d, starts[done:min(done+batch, len(starts))], &line)
+		if err != nil {
+			return err
+		}
+		if done+batch >= checkedPages && s.capabilities.is("random_cursor", unknown) {
+			with, without := d.sums()
+			s.judgeCursors(line.share(), float64(with+without)/float64(d.before.Keys))
+			if s.capabilities.is("random_cursor", refused) {
+				return s.restart(ctx, d, until)
+			}
+		}
+		if err := sleep(ctx, s.pacer.rest(time.Since(began), trips)); err != nil {
+			return err
+		}
+	}
+	d.share = math.Min(1, line.share())
+	return nil
+}
+
+// restart forgets a sample whose cursors were not understood.
+func (s *session) restart(ctx context.Context, d *dbTally, until time.Time) error {
+	d.groups = s.counting.newDBTally(d.db).groups
+	return s.resumeWalk(ctx, d, until)
+}
+
+// places draws the starts of a sample's pages: one in each of m equal stretches
+// of the line, jittered within it, the whole pattern turned by a random amount.
+func (s *session) places(keys int64) []place {
+	m := int(min(s.target.Sweep.MaxKeys, keys)/sampleCount) + 1
+	width := math.Min(1, float64(m*sampleCount)/float64(keys)) // the share the pages cover
+	turn := s.rng.Float64()
+	starts := make([]place, m)
+	for i, stretch := range s.rng.Perm(m) {
+		_, x := math.Modf(turn + (float64(stretch)+s.rng.Float64()*(1-width))/float64(m))
+		starts[i] = at(x)
+	}
+	return starts
+}
+
+// pages is one batch: a SCAN at each start in one write, then the TTLs. A page
+// that meets the end of the round early goes on at its beginning.
+func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *covered) (trips int, err error) {
+	cursors := make([]uint64, len(starts))
+	for i, start := range starts {
+		cursors[i] = start.cursor()
+	}
+	var names []string
+	for len(cursors) > 0 {
+		pages, err := s.conn.scan(ctx, cursors, sampleCount)
+		if s.capabilities.note("scan", err) != nil {
+			return trips, fmt.Errorf("SCAN: %w", err)
+		}
+		trips++
+		var early []uint64
+		for i, page := range pages {
+			names = append(names, page.names...)
+			line.page(placeOf(cursors[i]), page.next)
+			if page.next == 0 && cursors[i] != 0 && len(page.names) < sampleCount {
+				early = append(early, 0)
+			}
+		}
+		cursors = early
+	}
+	return trips + 1, s.meet(ctx, d, names)
+}

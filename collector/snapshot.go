@@ -1,0 +1,122 @@
+// What a sweep found and how the watching goes, as values that never change
+// once they are published. Data and health are apart: a failure leaves the data
+// as they were and shows in the health.
+
+package collector
+
+import "time"
+
+// Snapshot is the latest state of a target.
+type Snapshot struct {
+	Target string
+	Health Health
+	Node   NodeHealth
+
+	Info      *Info      // nil before the first answer, or when it is stale
+	Databases []Database // sorted by number; nil before the first sweep, or when stale
+	Groups    []Group    // sorted by database, rules in their order
+	Leaks     bool       // the server's clock is known
+}
+
+// Health says how the watching goes.
+type Health struct {
+	Up           bool      // the last attempt got an INFO
+	Swept        bool      // the last sweep succeeded
+	Sweeps       uint64    // finished ones, failed ones too
+	LastSuccess  time.Time // zero: never
+	Duration     time.Duration
+	Interval     time.Duration
+	StaleAfter   time.Duration
+	Examined     int64   // keys of the last successful sweep
+	Coverage     float64 // of SCAN's order, in the last successful sweep
+	Failures     map[string]uint64
+	Commands     map[string]uint64
+	Capabilities []Capability
+}
+
+// NodeHealth says how the watching of one node goes.
+type NodeHealth struct {
+	Name string
+	Up   bool
+	Ping time.Duration // 0: unknown
+}
+
+// Database sums up one database. Keys and WithoutTTL are exact where the server
+// tells sizes (Sized).
+type Database struct {
+	DB          int
+	Sized       bool
+	Keys        int64
+	WithoutTTL  int64
+	Unreclaimed *float64 // share of Keys that is expired and not reclaimed; nil: unknown
+	Expected    Group    // all groups that expect a TTL, taken together
+}
+
+// Group is what a sweep found of one group in one database. Counts are exact
+// after a walk of a keyspace that stands still, else estimates.
+type Group struct {
+	DB          int
+	Name        string
+	Source      string // rule or other
+	TTL         Expectation
+	UniqueNames bool
+
+	Examined   int64 // keys behind the figures
+	Keys       float64
+	WithoutTTL float64
+	ByTTL      [len(bandNames)]float64 // adds up to Keys
+	Excessive  float64
+	Zombies    *Zombies // nil: no TTL is expected, or none of the suspects could be looked at again
+	Memory     *Memory  // nil: sizes are off or refused
+}
+
+// Zombies are the keys of a group that stay without the TTL they should have.
+type Zombies struct {
+	Keys        float64
+	Seen        int64 // confirmed ones behind the figures, never scaled
+	Ratio       float64
+	Interval    Interval // of Ratio, 95 %
+	Rated       bool     // there are enough keys for a ratio
+	Leaked      float64
+	LockoutRisk float64
+}
+
+// Memory is an estimate in bytes.
+type Memory struct {
+	Keys    float64
+	Zombies float64
+}
+
+// Sources of a group.
+const (
+	SourceRule  = "rule"
+	SourceOther = "other"
+)
+
+// OtherGroup takes the keys that no rule does.
+const OtherGroup = "(other)"
+
+// data turns a sweep's tallies into figures. A rule is present in every
+// database that has keys and in 0, other keys only where there are some.
+func (r *swept) data() (databases []Database, groups []Group) {
+	for _, d := range r.databases {
+		e := newEstimator(d)
+		e.now, e.measured = r.now, r.measured
+		figures := make([]Group, len(d.groups))
+		for i, t := range d.groups {
+			figures[i] = e.group(t)
+			if t.examined() > 0 || t.rule != nil && (d.db == 0 || d.after.Keys > 0) {
+				groups = append(groups, figures[i])
+			}
+		}
+		databases = append(databases, Database{
+			DB:          d.db,
+			Sized:       d.sized,
+			Keys:        d.after.Keys,
+			WithoutTTL:  d.after.WithoutTTL(),
+			Unreclaimed: d.unreclaimed(),
+			Expected:    e.expected(figures),
+		})
+	}
+	return databases, groups
+}

@@ -1,0 +1,261 @@
+// One Redis server over the wire: the only file that sends commands. What may
+// be sent is listed in docs/permissions.md. It decides nothing about keys.
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// redisServer is a server at a fixed address; it implements node.
+type redisServer struct {
+	endpoint Endpoint
+	sent     *commandCounts
+}
+
+func newRedisServer(endpoint Endpoint, sent *commandCounts) *redisServer {
+	redis.SetLogger(silent{}) // its lines hold addresses and server texts, and have no level
+	return &redisServer{endpoint: endpoint, sent: sent}
+}
+
+type silent struct{}
+
+func (silent) Printf(context.Context, string, ...any) {}
+
+func (r *redisServer) name() string { return r.endpoint.Address }
+
+// connect opens the one dedicated connection of a sweep. When ctx ends its
+// socket is closed, which ends a blocked read at once: go-redis would not.
+func (r *redisServer) connect(ctx context.Context) (conn, error) {
+	dialer := &cuttingDialer{ctx: ctx, endpoint: r.endpoint}
+	client := redis.NewClient(&redis.Options{
+		Network:               r.endpoint.Network,
+		Addr:                  r.endpoint.Address,
+		Dialer:                dialer.dial,
+		Protocol:              2,
+		MaxRetries:            -1, // the sweep decides
+		DialerRetries:         1,
+		DialTimeout:           r.endpoint.Timeout,
+		ReadTimeout:           r.endpoint.Timeout,
+		WriteTimeout:          r.endpoint.Timeout,
+		ContextTimeoutEnabled: true,
+		PoolSize:              1,
+		MaxIdleConns:          1,
+		DisableIdentity:       true,
+		OnConnect:             setName,
+		CredentialsProviderContext: func(context.Context) (string, string, error) {
+			password, err := r.endpoint.password()
+			return r.endpoint.Username, password, err
+		},
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+	client.AddHook(sentHook{r.sent})
+	c := &redisConn{client: client, Conn: client.Conn(), dialer: dialer}
+	c.stop = context.AfterFunc(ctx, dialer.cut)
+	if err := c.Ping(ctx).Err(); err != nil {
+		c.close()
+		return nil, fmt.Errorf("connecting: %w", failureOf(err))
+	}
+	return c, nil
+}
+
+// setName makes the connection recognizable in CLIENT LIST; a server or an ACL
+// that refuses the name refuses nothing we need.
+func setName(ctx context.Context, c *redis.Conn) error {
+	err := c.ClientSetName(ctx, "keyhealth").Err()
+	if serverError := redis.Error(nil); errors.As(err, &serverError) {
+		return nil
+	}
+	return err
+}
+
+func (e Endpoint) password() (string, error) {
+	if e.Password != "" || e.PasswordFile == "" {
+		return e.Password, nil
+	}
+	content, err := os.ReadFile(e.PasswordFile)
+	if err != nil {
+		return "", &Failure{Reason: ReasonAuth, Err: errors.New("the password file cannot be read")}
+	}
+	return strings.TrimRight(string(content), "\r\n"), nil
+}
+
+// cuttingDialer dials for one sweep and can cut what it dialled.
+type cuttingDialer struct {
+	ctx      context.Context
+	endpoint Endpoint
+
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (d *cuttingDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := d.ctx.Err(); err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: d.endpoint.Timeout}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.open = append(d.open, conn)
+	d.mu.Unlock()
+	if d.ctx.Err() != nil { // the cut came in between
+		d.cut()
+		return nil, d.ctx.Err()
+	}
+	if d.endpoint.TLS == nil {
+		return conn, nil
+	}
+	return handshake(ctx, conn, d.endpoint)
+}
+
+func (d *cuttingDialer) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, conn := range d.open {
+		_ = conn.Close()
+	}
+	d.open = nil
+}
+
+// redisConn implements conn.
+type redisConn struct {
+	*redis.Conn
+	client *redis.Client
+	dialer *cuttingDialer
+	stop   func() bool
+}
+
+func (c *redisConn) close() {
+	c.stop()
+	_ = c.Conn.Close()
+	_ = c.client.Close()
+	c.dialer.cut()
+}
+
+func (c *redisConn) ping(ctx context.Context) (time.Duration, error) {
+	start := time.Now()
+	err := c.Ping(ctx).Err()
+	return time.Since(start), failureOf(err)
+}
+
+func (c *redisConn) now(ctx context.Context) (time.Time, error) {
+	now, err := c.Time(ctx).Result()
+	return now, failureOf(err)
+}
+
+// info asks for every section; a server that knows no "all" is asked for what
+// it has.
+func (c *redisConn) info(ctx context.Context) (Info, error) {
+	text, err := c.Info(ctx, "all").Result()
+	if failure := (*Failure)(nil); errors.As(failureOf(err), &failure) && failure.Reason == ReasonRefused {
+		text, err = c.Info(ctx).Result()
+	}
+	return ParseInfo(text), failureOf(err)
+}
+
+func (c *redisConn) selectDB(ctx context.Context, db int) error {
+	return failureOf(c.Select(ctx, db).Err())
+}
+
+func (c *redisConn) scan(ctx context.Context, cursors []uint64, count int) ([]page, error) {
+	pipe := c.Pipeline()
+	commands := make([]*redis.ScanCmd, len(cursors))
+	for i, cursor := range cursors {
+		commands[i] = pipe.Scan(ctx, cursor, "", int64(count))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failureOf(err)
+	}
+	pages := make([]page, len(commands))
+	for i, command := range commands {
+		pages[i].names, pages[i].next = command.Val()
+	}
+	return pages, nil
+}
+
+// ttls answers milliseconds, or one of the ttl constants, a name.
+func (c *redisConn) ttls(ctx context.Context, names []string) ([]int64, error) {
+	return c.numbers(ctx, names, "pttl")
+}
+
+// memory answers bytes, ttlGone or ttlRefused a name.
+func (c *redisConn) memory(ctx context.Context, names []string) ([]int64, error) {
+	return c.numbers(ctx, names, "memory", "usage")
+}
+
+// numbers sends one command a name in one write. A name that the server's ACL
+// keeps from us answers ttlRefused, a key that is gone ttlGone.
+func (c *redisConn) numbers(ctx context.Context, names []string, command ...any) ([]int64, error) {
+	pipe := c.Pipeline()
+	commands := make([]*redis.IntCmd, len(names))
+	for i, name := range names {
+		commands[i] = redis.NewIntCmd(ctx, append(command[:len(command):len(command)], name)...)
+		_ = pipe.Process(ctx, commands[i])
+	}
+	_, _ = pipe.Exec(ctx) // each command has its own error
+	answers := make([]int64, len(names))
+	for i, command := range commands {
+		answer, err := command.Result()
+		failure := (*Failure)(nil)
+		switch {
+		case err == nil:
+			answers[i] = answer
+		case errors.Is(err, redis.Nil):
+			answers[i] = ttlGone
+		case errors.As(failureOf(err), &failure) && failure.Reason == ReasonNoPermission:
+			answers[i] = ttlRefused
+		default:
+			return nil, failureOf(err)
+		}
+	}
+	return answers, nil
+}
+
+// sentHook counts what is sent.
+type sentHook struct{ *commandCounts }
+
+func (c sentHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c sentHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		c.add(cmd.Name(), 1)
+		return next(ctx, cmd)
+	}
+}
+
+func (c sentHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			c.add(cmd.Name(), 1)
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// failureOf gives any error of the client library its reason.
+func failureOf(err error) error {
+	var failure *Failure
+	var reply redis.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return failure
+	case errors.As(err, &reply):
+		return refusal(reply.Error())
+	}
+	return brokenLink(err)
+}

@@ -1,0 +1,290 @@
+// One sweep of one node: connect, INFO, every database, INFO again, the second
+// looks, the sizes. How a database is met is walk.go and sample.go; what comes
+// out is scaled in estimate.go.
+
+package collector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// node is one Redis server, as the sweep sees it.
+type node interface {
+	name() string
+	// connect opens a connection that is closed when ctx ends.
+	connect(ctx context.Context) (conn, error)
+}
+
+// conn is a dedicated connection. Its errors are Failures. It is used by one
+// goroutine.
+type conn interface {
+	ping(ctx context.Context) (time.Duration, error)
+	now(ctx context.Context) (time.Time, error)
+	info(ctx context.Context) (Info, error)
+	selectDB(ctx context.Context, db int) error
+	// scan sends one SCAN a cursor in one write.
+	scan(ctx context.Context, cursors []uint64, count int) ([]page, error)
+	// ttls sends the PTTL of each name in one write: milliseconds or a ttl constant.
+	ttls(ctx context.Context, names []string) ([]int64, error)
+	// memory sends the MEMORY USAGE of each name in one write: bytes or a ttl constant.
+	memory(ctx context.Context, names []string) ([]int64, error)
+	close()
+}
+
+// page is what one SCAN returned.
+type page struct {
+	next  uint64 // 0: the end of the round
+	names []string
+}
+
+// sweeper sweeps one target's node; it remembers what the next sweep needs.
+type sweeper struct {
+	target       Target
+	node         node
+	classifier   *classifier
+	rng          *rand.Rand
+	capabilities capabilities
+
+	walked map[int]bool   // databases that the last sweep walked
+	seen   map[int]bool   // databases that ever had keys
+	resume map[int]uint64 // where a database's walk goes on that cannot jump
+}
+
+func newSweeper(target Target, node node, seed uint64) *sweeper {
+	return &sweeper{
+		target:       target,
+		node:         node,
+		classifier:   newClassifier(target.Rules),
+		rng:          rand.New(rand.NewPCG(seed, seed)),
+		capabilities: newCapabilities(target),
+		walked:       map[int]bool{},
+		seen:         map[int]bool{},
+		resume:       map[int]uint64{},
+	}
+}
+
+// swept is the result of a sweep.
+type swept struct {
+	info      Info // read when every key had been met
+	databases []*dbTally
+	examined  int64
+	share     float64   // of SCAN's order covered, over all databases
+	now       time.Time // the server's clock; zero: unknown
+	measured  bool      // sizes of keys were asked for, and answered
+}
+
+// session is the state of a running sweep.
+type session struct {
+	*sweeper
+	conn     conn
+	pacer    pacer
+	counting counting
+	info     Info
+	selected int
+	deadline time.Time // samples end by then
+	now      time.Time // the server's time, when the suspects were last looked at; zero: unknown
+}
+
+// sweep meets the node's keys. greeted is told what INFO said as soon as it is
+// known. On an error nothing of the sweep counts.
+func (s *sweeper) sweep(ctx context.Context, greeted func(Info, time.Duration)) (*swept, error) {
+	if s.target.Sweep.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, s.target.Sweep.Timeout)
+		defer cancel()
+		ctx = limited
+	}
+	c, err := s.node.connect(ctx)
+	if err != nil {
+		return nil, timedOut(ctx, err)
+	}
+	defer c.close()
+	result, err := s.on(ctx, c, greeted)
+	return result, timedOut(ctx, err)
+}
+
+// timedOut tells the sweep's own end from a broken connection: the socket is
+// cut in both cases.
+func timedOut(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &Failure{Reason: ReasonTimeout, Err: errors.New("the sweep took longer than its timeout")}
+	}
+	return err
+}
+
+func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Duration)) (*swept, error) {
+	start := time.Now()
+	run := &session{
+		sweeper:  s,
+		conn:     c,
+		pacer:    pacer{duty: s.target.Sweep.Duty},
+		selected: -1,
+		deadline: start.Add(s.target.Sweep.Interval / 3),
+		counting: counting{
+			classifier: s.classifier,
+			suspects:   &nameStore{rng: s.rng, limit: limitedTo},
+		},
+	}
+	if samples := s.target.Sweep.MemorySamples; samples > 0 {
+		run.counting.memory = &nameStore{rng: s.rng, limit: samples, limited: true}
+	}
+	if err := run.pacer.measure(ctx, c); err != nil {
+		return nil, fmt.Errorf("PING: %w", err)
+	}
+	var err error
+	if run.info, err = c.info(ctx); s.capabilities.note("info", err) != nil {
+		return nil, fmt.Errorf("INFO: %w", err)
+	}
+	greeted(run.info, run.pacer.ping)
+	if err := checkMode(run.info); err != nil {
+		return nil, err
+	}
+	return run.databases(ctx)
+}
+
+// databases sweeps every database and looks again at what was found.
+func (s *session) databases(ctx context.Context) (*swept, error) {
+	sizes, sized := s.info.Keyspace()
+	result := &swept{}
+	numbers := s.numbers(sizes)
+	left := 0 // databases that share the time of samples
+	for _, db := range numbers {
+		if sized && !s.walks(db, sizes[db].Keys) {
+			left++
+		}
+	}
+	for _, db := range numbers {
+		d := s.counting.newDBTally(db)
+		d.before, d.sized = sizes[db], sized
+		result.databases = append(result.databases, d)
+		if sized && sizes[db].Keys == 0 {
+			d.walked, d.share = true, 1
+			continue
+		}
+		if err := s.database(ctx, d, &left); err != nil {
+			return nil, fmt.Errorf("database %d: %w", db, err)
+		}
+	}
+	if err := s.totals(ctx, result); err != nil {
+		return nil, err
+	}
+	if err := s.confirm(ctx, result.databases); err != nil {
+		return nil, fmt.Errorf("looking again: %w", err)
+	}
+	if err := s.measureSizes(ctx, result.databases); err != nil {
+		return nil, fmt.Errorf("MEMORY USAGE: %w", err)
+	}
+	result.now = s.now
+	result.measured = s.target.Sweep.MemorySamples > 0 && !s.capabilities.is("memory_usage", refused)
+	return result, nil
+}
+
+// numbers are the databases to sweep, ascending: the configured ones, else
+// those that have or ever had keys, and always 0.
+func (s *session) numbers(sizes map[int]DBSize) []int {
+	if len(s.target.Databases) > 0 {
+		return slices.Sorted(slices.Values(s.target.Databases))
+	}
+	s.seen[0] = true
+	for db := range sizes {
+		s.seen[db] = true
+	}
+	return slices.Sorted(maps.Keys(s.seen))
+}
+
+// database meets one database's keys, all or a sample of them. left counts the
+// databases whose samples share the time that is left.
+func (s *session) database(ctx context.Context, d *dbTally, left *int) error {
+	if err := s.use(ctx, d.db); err != nil {
+		return err
+	}
+	walk := !d.sized || s.walks(d.db, d.before.Keys)
+	s.walked[d.db] = walk
+	if walk {
+		return s.walk(ctx, d)
+	}
+	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*left))
+	*left--
+	if s.capabilities.is("random_cursor", refused) {
+		return s.resumeWalk(ctx, d, until)
+	}
+	return s.sample(ctx, d, until)
+}
+
+// walks says whether a database of a size is walked: up to 1.5 times the
+// budget, or 2 times if it was walked last time, so that one at the border does
+// not change its kind from sweep to sweep.
+func (s *sweeper) walks(db int, keys int64) bool {
+	budget := s.target.Sweep.MaxKeys
+	if budget == 0 {
+		return true
+	}
+	if s.walked[db] {
+		return keys <= 2*budget
+	}
+	return keys <= budget+budget/2
+}
+
+// use selects a database unless it is selected.
+func (s *session) use(ctx context.Context, db int) error {
+	if s.selected == db || s.selected == -1 && db == 0 {
+		s.selected = db
+		return nil
+	}
+	if err := s.conn.selectDB(ctx, db); err != nil {
+		return fmt.Errorf("SELECT: %w", err)
+	}
+	s.selected = db
+	return nil
+}
+
+// totals reads INFO again: a sweep's numbers are scaled on what the node held
+// before and after.
+func (s *session) totals(ctx context.Context, result *swept) error {
+	info, err := s.conn.info(ctx)
+	if err != nil {
+		return fmt.Errorf("INFO: %w", err)
+	}
+	result.info = info
+	sizes, sized := info.Keyspace()
+	var keys float64
+	for _, d := range result.databases {
+		d.after, d.sized = sizes[d.db], d.sized && sized
+		with, without := d.sums()
+		result.examined += with + without
+		weight := float64(cmp.Or(d.after.Keys, with+without))
+		keys += weight
+		result.share += d.share * weight
+	}
+	if keys == 0 {
+		result.share = 1
+		return nil
+	}
+	result.share /= keys
+	return nil
+}
+
+// meet asks the TTL of each name and counts the keys.
+func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	ttls, err := s.conn.ttls(ctx, names)
+	if s.capabilities.note("pttl", err) != nil {
+		return fmt.Errorf("PTTL: %w", err)
+	}
+	at := time.Now()
+	for i, name := range names {
+		s.counting.add(d, meeting{name: name, ttl: ttls[i], at: at})
+	}
+	if d.refused > 0 {
+		s.capabilities.refuse("pttl")
+	}
+	return nil
+}

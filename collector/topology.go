@@ -1,0 +1,21 @@
+package collector
+
+import "errors"
+
+// node is one Redis server, as the sweep sees it; redisServer implements it.
+// A target is one node; Cluster and Sentinel sets are not followed yet.
+func nodeOf(target Target, sent *commandCounts) node {
+	return newRedisServer(target.Endpoint, sent)
+}
+
+// checkMode refuses what would be counted wrongly: one node of a Cluster is
+// not its whole keyspace, and a Sentinel has none.
+func checkMode(info Info) error {
+	switch info.Text("redis_mode") {
+	case "cluster":
+		return &Failure{Reason: ReasonCluster, Err: errors.New("the address is a node of a Redis Cluster, which this version does not follow")}
+	case "sentinel":
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: give the address of the Redis server")}
+	}
+	return nil
+}

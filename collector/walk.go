@@ -1,0 +1,148 @@
+package collector
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"time"
+)
+
+// A long sequential SCAN on some masters stops active expiry; runs of this
+// length with these rests do not (Info.walksStarveExpiry).
+const (
+	walkRun  = 10 * time.Second
+	walkRest = 20 * time.Second
+)
+
+// seamPages is how many pages at a walk's start are remembered, to know again
+// the keys that its last pages meet a second time.
+const seamPages = 2
+
+// walk meets every key of the selected database once: from a random place
+// round to the same place, or where the server is not known to take random
+// cursors from 0 to 0.
+func (s *session) walk(ctx context.Context, d *dbTally) error {
+	var cursor uint64
+	if s.capabilities.is("random_cursor", permitted) {
+		cursor = s.rng.Uint64()
+	}
+	start, wrapped := placeOf(cursor), false
+	seam := newSeam()
+	run := time.Now()
+	for {
+		began := time.Now()
+		page, err := s.page(ctx, d, cursor, func(names []string) []string { return seam.fresh(names, wrapped) })
+		if err != nil {
+			return err
+		}
+		if page.next == 0 {
+			if wrapped || start == 0 {
+				break
+			}
+			wrapped = true
+		} else if wrapped && placeOf(page.next) >= start {
+			break
+		}
+		s.checkAdvance(d, placeOf(page.next), start)
+		cursor = page.next
+		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
+			return err
+		}
+		if s.info.walksStarveExpiry() && time.Since(run) >= walkRun {
+			if err := sleep(ctx, walkRest); err != nil {
+				return err
+			}
+			run = time.Now()
+		}
+	}
+	d.walked, d.share = true, 1
+	return nil
+}
+
+// page is one batch of a walk: a SCAN, then the TTL of what pick leaves of its
+// names.
+func (s *session) page(ctx context.Context, d *dbTally, cursor uint64, pick func([]string) []string) (page, error) {
+	pages, err := s.conn.scan(ctx, []uint64{cursor}, s.target.Sweep.ScanCount)
+	if s.capabilities.note("scan", err) != nil {
+		return page{}, fmt.Errorf("SCAN: %w", err)
+	}
+	return pages[0], s.meet(ctx, d, pick(pages[0].names))
+}
+
+// checkAdvance learns from a walk whether cursors mean places: after 1,000 keys
+// the cursor must have moved on as far as those keys are of all, within a
+// factor of 5.
+func (s *session) checkAdvance(d *dbTally, now, start place) {
+	with, without := d.sums()
+	seen := float64(with + without)
+	if start != 0 || seen < 1000 || now == 0 || !s.capabilities.is("random_cursor", unknown) || !d.sized {
+		return
+	}
+	s.judgeCursors(float64(now)/0x1p64, seen/float64(d.before.Keys))
+}
+
+// judgeCursors decides once for all whether random cursors can be trusted.
+func (s *session) judgeCursors(moved, expected float64) {
+	if moved > expected/5 && moved < math.Max(expected*5, 1e-9) {
+		s.capabilities.permit("random_cursor")
+		return
+	}
+	s.capabilities.refuse("random_cursor")
+}
+
+// resumeWalk goes on where the last sweep ended, for a budget of keys: the way
+// through a large keyspace whose server takes no random cursors.
+func (s *session) resumeWalk(ctx context.Context, d *dbTally, until time.Time) error {
+	everything := func(names []string) []string { return names }
+	for met := int64(0); met < s.target.Sweep.MaxKeys && time.Now().Before(until); {
+		began := time.Now()
+		page, err := s.page(ctx, d, s.resume[d.db], everything)
+		if err != nil {
+			return err
+		}
+		s.resume[d.db] = page.next
+		met += int64(len(page.names))
+		if page.next == 0 {
+			break
+		}
+		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
+			return err
+		}
+	}
+	with, without := d.sums()
+	d.share = math.Min(1, float64(with+without)/float64(max(1, d.before.Keys)))
+	return nil
+}
+
+// seam knows the keys of a walk's first pages by a hash of their names.
+type seam struct {
+	seed  maphash.Seed
+	known map[uint64]bool
+	pages int
+}
+
+func newSeam() *seam { return &seam{seed: maphash.MakeSeed(), known: map[uint64]bool{}} }
+
+// fresh leaves out the names of the first pages once the walk has wrapped.
+func (s *seam) fresh(names []string, wrapped bool) []string {
+	if s.pages < seamPages {
+		for _, name := range names {
+			s.known[maphash.String(s.seed, name)] = true
+		}
+		if len(names) > 0 {
+			s.pages++
+		}
+		return names
+	}
+	if !wrapped {
+		return names
+	}
+	fresh := names[:0]
+	for _, name := range names {
+		if !s.known[maphash.String(s.seed, name)] {
+			fresh = append(fresh, name)
+		}
+	}
+	return fresh
+}
