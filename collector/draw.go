@@ -28,31 +28,32 @@ type key struct {
 
 // nameStore bounds the names that all draws of a node hold together.
 type nameStore struct {
-	rng     *rand.Rand
-	limit   int  // names a draw, once limited
-	limited bool // false: every offered key is kept
-	names   int
-	bytes   int
-	draws   []*draw
+	rng   *rand.Rand
+	limit int // names a limited draw
+	names int
+	bytes int
+	draws []*draw
 }
 
-// draw is a choice among the keys offered to it: all of them, or once its store
-// is limited a uniform random choice (Vitter's algorithm R).
+// draw is a choice among the keys offered to it: all of them, or where it is
+// limited a uniform random choice (Vitter's algorithm R).
 type draw struct {
+	limited bool
 	keys    []key
 	offered int64 // keys short enough to be drawn
 }
 
-// newDraw makes a draw that counts against the store.
-func (s *nameStore) newDraw() *draw {
-	d := &draw{}
+// newDraw makes a draw that counts against the store. One that is not limited
+// becomes so when the store is full.
+func (s *nameStore) newDraw(limited bool) *draw {
+	d := &draw{limited: limited}
 	s.draws = append(s.draws, d)
 	return d
 }
 
 // offer gives k its fair chance of being kept in d.
 func (s *nameStore) offer(d *draw, k key) {
-	if !s.limited && (s.names >= maxNames || s.bytes+len(k.name) > maxNameBytes) {
+	if !d.limited && (s.names >= maxNames || s.bytes+len(k.name) > maxNameBytes) {
 		s.shrink()
 	}
 	short := len(k.name) <= longestDrawn
@@ -60,8 +61,8 @@ func (s *nameStore) offer(d *draw, k key) {
 		d.offered++
 	}
 	switch {
-	case s.limited && !short:
-	case !s.limited || len(d.keys) < s.limit:
+	case d.limited && !short:
+	case !d.limited || len(d.keys) < s.limit:
 		if s.bytes+len(k.name) <= maxNameBytes {
 			d.keys = append(d.keys, k)
 			s.names++
@@ -78,9 +79,9 @@ func (s *nameStore) offer(d *draw, k key) {
 
 // shrink turns every draw from all keys into a random choice of them.
 func (s *nameStore) shrink() {
-	s.limited = true
 	s.names, s.bytes = 0, 0
 	for _, d := range s.draws {
+		d.limited = true
 		short := make([]key, 0, s.limit)
 		for _, i := range s.rng.Perm(len(d.keys)) {
 			if len(short) < s.limit && len(d.keys[i].name) <= longestDrawn {

@@ -22,7 +22,7 @@ type metric struct {
 }
 
 const (
-	gauge  = prometheus.GaugeValue
+	gauge   = prometheus.GaugeValue
 	counter = prometheus.CounterValue
 )
 

@@ -77,7 +77,8 @@ func (r *Rule) maxTTL() (bound time.Duration, stated bool) {
 		if factor == 0 {
 			factor = 2
 		}
-		return time.Duration(float64(r.Window) * factor), true
+		// A window of centuries: the product must not wrap to a negative bound.
+		return time.Duration(min(float64(r.Window)*factor, 1<<62)), true
 	}
 	return defaultMaxTTL, false
 }
@@ -94,6 +95,18 @@ func (r *Rule) expectation() Expectation {
 		return Expected
 	}
 	return r.TTL
+}
+
+// WithDefaults is the rule with every default filled in: what is in force, to
+// be shown. MaxTTLFactor has done its work in MaxTTL.
+func (r Rule) WithDefaults() Rule {
+	maxTTL, _ := r.maxTTL()
+	lockout := r.locksOut()
+	r.TTL, r.MaxTTL, r.Lockout = r.expectation(), Duration(maxTTL), &lockout
+	if r.Counts == "" {
+		r.Counts = Up
+	}
+	return r
 }
 
 // ValidateRules says what is wrong with a list of rules, naming the rule.

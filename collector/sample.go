@@ -47,7 +47,7 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 
 // restart forgets a sample whose cursors were not understood.
 func (s *session) restart(ctx context.Context, d *dbTally, until time.Time) error {
-	d.groups = s.counting.newDBTally(d.db).groups
+	d.groups = s.counting.newDBTally(d.db, false).groups
 	return s.resumeWalk(ctx, d, until)
 }
 

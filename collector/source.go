@@ -7,10 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -88,46 +86,6 @@ func (e Endpoint) password() (string, error) {
 		return "", &Failure{Reason: ReasonAuth, Err: errors.New("the password file cannot be read")}
 	}
 	return strings.TrimRight(string(content), "\r\n"), nil
-}
-
-// cuttingDialer dials for one sweep and can cut what it dialled.
-type cuttingDialer struct {
-	ctx      context.Context
-	endpoint Endpoint
-
-	mu   sync.Mutex
-	open []net.Conn
-}
-
-func (d *cuttingDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if err := d.ctx.Err(); err != nil {
-		return nil, err
-	}
-	dialer := &net.Dialer{Timeout: d.endpoint.Timeout}
-	conn, err := dialer.DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	d.open = append(d.open, conn)
-	d.mu.Unlock()
-	if d.ctx.Err() != nil { // the cut came in between
-		d.cut()
-		return nil, d.ctx.Err()
-	}
-	if d.endpoint.TLS == nil {
-		return conn, nil
-	}
-	return handshake(ctx, conn, d.endpoint)
-}
-
-func (d *cuttingDialer) cut() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, conn := range d.open {
-		_ = conn.Close()
-	}
-	d.open = nil
 }
 
 // redisConn implements conn.

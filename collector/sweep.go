@@ -15,35 +15,6 @@ import (
 	"time"
 )
 
-// node is one Redis server, as the sweep sees it.
-type node interface {
-	name() string
-	// connect opens a connection that is closed when ctx ends.
-	connect(ctx context.Context) (conn, error)
-}
-
-// conn is a dedicated connection. Its errors are Failures. It is used by one
-// goroutine.
-type conn interface {
-	ping(ctx context.Context) (time.Duration, error)
-	now(ctx context.Context) (time.Time, error)
-	info(ctx context.Context) (Info, error)
-	selectDB(ctx context.Context, db int) error
-	// scan sends one SCAN a cursor in one write.
-	scan(ctx context.Context, cursors []uint64, count int) ([]page, error)
-	// ttls sends the PTTL of each name in one write: milliseconds or a ttl constant.
-	ttls(ctx context.Context, names []string) ([]int64, error)
-	// memory sends the MEMORY USAGE of each name in one write: bytes or a ttl constant.
-	memory(ctx context.Context, names []string) ([]int64, error)
-	close()
-}
-
-// page is what one SCAN returned.
-type page struct {
-	next  uint64 // 0: the end of the round
-	names []string
-}
-
 // sweeper sweeps one target's node; it remembers what the next sweep needs.
 type sweeper struct {
 	target       Target
@@ -132,7 +103,7 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 		},
 	}
 	if samples := s.target.Sweep.MemorySamples; samples > 0 {
-		run.counting.memory = &nameStore{rng: s.rng, limit: samples, limited: true}
+		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
 	}
 	if err := run.pacer.measure(ctx, c); err != nil {
 		return nil, fmt.Errorf("PING: %w", err)
@@ -153,21 +124,22 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	sizes, sized := s.info.Keyspace()
 	result := &swept{}
 	numbers := s.numbers(sizes)
-	left := 0 // databases that share the time of samples
+	sampled := 0 // databases that share the time of samples
 	for _, db := range numbers {
-		if sized && !s.walks(db, sizes[db].Keys) {
-			left++
+		s.walked[db] = !sized || s.walks(db, sizes[db].Keys)
+		if !s.walked[db] {
+			sampled++
 		}
 	}
 	for _, db := range numbers {
-		d := s.counting.newDBTally(db)
+		d := s.counting.newDBTally(db, s.walked[db])
 		d.before, d.sized = sizes[db], sized
 		result.databases = append(result.databases, d)
 		if sized && sizes[db].Keys == 0 {
 			d.walked, d.share = true, 1
 			continue
 		}
-		if err := s.database(ctx, d, &left); err != nil {
+		if err := s.database(ctx, d, &sampled); err != nil {
 			return nil, fmt.Errorf("database %d: %w", db, err)
 		}
 	}
@@ -198,19 +170,17 @@ func (s *session) numbers(sizes map[int]DBSize) []int {
 	return slices.Sorted(maps.Keys(s.seen))
 }
 
-// database meets one database's keys, all or a sample of them. left counts the
-// databases whose samples share the time that is left.
-func (s *session) database(ctx context.Context, d *dbTally, left *int) error {
+// database meets one database's keys, all or a sample of them. sampled counts
+// the databases whose samples share the time that is left.
+func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error {
 	if err := s.use(ctx, d.db); err != nil {
 		return err
 	}
-	walk := !d.sized || s.walks(d.db, d.before.Keys)
-	s.walked[d.db] = walk
-	if walk {
+	if s.walked[d.db] {
 		return s.walk(ctx, d)
 	}
-	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*left))
-	*left--
+	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*sampled))
+	*sampled--
 	if s.capabilities.is("random_cursor", refused) {
 		return s.resumeWalk(ctx, d, until)
 	}

@@ -96,15 +96,17 @@ type counting struct {
 	memory     *nameStore // nil: sizes are off
 }
 
-func (c *counting) newDBTally(db int) *dbTally {
+// newDBTally starts the count of a database. Where every key is met, every
+// suspect is kept as long as the store has room; of a sample's, a few will do.
+func (c *counting) newDBTally(db int, walk bool) *dbTally {
 	d := &dbTally{db: db}
 	for i := range c.classifier.groups() {
 		t := &tally{rule: c.classifier.rule(i)}
 		if t.expectsTTL() {
-			t.suspects = c.suspects.newDraw()
+			t.suspects = c.suspects.newDraw(!walk)
 		}
 		if c.memory != nil {
-			t.memWith, t.memWithout = c.memory.newDraw(), c.memory.newDraw()
+			t.memWith, t.memWithout = c.memory.newDraw(true), c.memory.newDraw(true)
 		}
 		d.groups = append(d.groups, t)
 	}

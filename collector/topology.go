@@ -2,8 +2,8 @@ package collector
 
 import "errors"
 
-// node is one Redis server, as the sweep sees it; redisServer implements it.
-// A target is one node; Cluster and Sentinel sets are not followed yet.
+// nodeOf is the node of a target; Cluster and Sentinel sets are not followed
+// yet.
 func nodeOf(target Target, sent *commandCounts) node {
 	return newRedisServer(target.Endpoint, sent)
 }

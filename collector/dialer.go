@@ -1,0 +1,48 @@
+package collector
+
+import (
+	"context"
+	"net"
+	"sync"
+)
+
+// cuttingDialer dials for one sweep and can cut what it dialled.
+type cuttingDialer struct {
+	ctx      context.Context
+	endpoint Endpoint
+
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (d *cuttingDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if err := d.ctx.Err(); err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: d.endpoint.Timeout}
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.open = append(d.open, conn)
+	d.mu.Unlock()
+	if d.ctx.Err() != nil { // the cut came in between
+		d.cut()
+		return nil, d.ctx.Err()
+	}
+	if d.endpoint.TLS == nil {
+		return conn, nil
+	}
+	return handshake(ctx, conn, d.endpoint)
+}
+
+func (d *cuttingDialer) cut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, conn := range d.open {
+		_ = conn.Close()
+	}
+	d.open = nil
+}
+

@@ -1,0 +1,36 @@
+package collector
+
+import (
+	"context"
+	"time"
+)
+
+// node is one Redis server, as the sweep sees it.
+type node interface {
+	name() string
+	// connect opens a connection that is closed when ctx ends.
+	connect(ctx context.Context) (conn, error)
+}
+
+// conn is a dedicated connection. Its errors are Failures. It is used by one
+// goroutine.
+type conn interface {
+	ping(ctx context.Context) (time.Duration, error)
+	now(ctx context.Context) (time.Time, error)
+	info(ctx context.Context) (Info, error)
+	selectDB(ctx context.Context, db int) error
+	// scan sends one SCAN a cursor in one write.
+	scan(ctx context.Context, cursors []uint64, count int) ([]page, error)
+	// ttls sends the PTTL of each name in one write: milliseconds or a ttl constant.
+	ttls(ctx context.Context, names []string) ([]int64, error)
+	// memory sends the MEMORY USAGE of each name in one write: bytes or a ttl constant.
+	memory(ctx context.Context, names []string) ([]int64, error)
+	close()
+}
+
+// page is what one SCAN returned.
+type page struct {
+	next  uint64 // 0: the end of the round
+	names []string
+}
+
