@@ -45,4 +45,3 @@ func (d *cuttingDialer) cut() {
 	}
 	d.open = nil
 }
-

@@ -33,4 +33,3 @@ type page struct {
 	next  uint64 // 0: the end of the round
 	names []string
 }
-
