@@ -3,6 +3,7 @@ package collector
 import (
 	"errors"
 	"maps"
+	"slices"
 )
 
 // permission is what is known of a capability.
@@ -43,21 +44,26 @@ func (c capabilities) refuse(name string)                { c.known[name] = refus
 
 // note learns from a command's error, which it answers.
 func (c capabilities) note(name string, err error) error {
-	failure := (*Failure)(nil)
 	switch {
 	case err == nil:
 		c.permit(name)
-	case errors.As(err, &failure) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused):
+	case denies(err):
 		c.refuse(name)
 	}
 	return err
 }
 
-// list has every known capability.
+// denies says whether an error is the server's refusal to do what was asked.
+func denies(err error) bool {
+	failure := (*Failure)(nil)
+	return errors.As(err, &failure) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
+}
+
+// list has every known capability, by name.
 func (c capabilities) list() []Capability {
 	var list []Capability
-	for name, p := range maps.All(c.known) {
-		if p != unknown {
+	for _, name := range slices.Sorted(maps.Keys(c.known)) {
+		if p := c.known[name]; p != unknown {
 			list = append(list, Capability{Name: name, Permitted: p == permitted, Required: c.required[name]})
 		}
 	}

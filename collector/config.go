@@ -11,8 +11,13 @@ type Target struct {
 	Endpoint  Endpoint // where it is
 	Databases []int    // the databases to sweep; none: all of them
 	Rules     []Rule   // the groups, in order: the first match wins
+	Discovery Discovery
+	MaxGroups int // pairs of a database and a group that are shown, rules included
 	Sweep     Sweep
 }
+
+// DefaultMaxGroups is the documented default of Target.MaxGroups.
+const DefaultMaxGroups = 100
 
 // Endpoint is the address of a Redis server and how to be let in.
 type Endpoint struct {

@@ -119,12 +119,13 @@ func (s *session) lookAt(ctx context.Context, keys []*key) (still []*key, err er
 // readClock asks the server for its time, by which leaks are judged.
 func (s *session) readClock(ctx context.Context) error {
 	now, err := s.conn.now(ctx)
-	if s.capabilities.note("time", err) == nil {
+	switch {
+	case s.capabilities.note("time", err) == nil:
 		s.now = now
-	} else if s.capabilities.is("time", refused) {
-		return nil
+	case !denies(err):
+		return fmt.Errorf("TIME: %w", err)
 	}
-	return err
+	return nil
 }
 
 func laterOf(a, b time.Time) time.Time {

@@ -19,20 +19,22 @@ const (
 
 // key is a key that a sweep will look at again.
 type key struct {
-	name  string
-	db    int
-	tally *tally
-	seen  time.Time // the last look
-	due   time.Time // the next look
+	name    string
+	db      int
+	tally   *tally
+	seen    time.Time // the last look
+	due     time.Time // the next look
+	without bool      // it had no TTL
 }
 
 // nameStore bounds the names that all draws of a node hold together.
 type nameStore struct {
-	rng   *rand.Rand
-	limit int // names a limited draw
-	names int
-	bytes int
-	draws []*draw
+	rng       *rand.Rand
+	limit     int // names a limited draw
+	names     int
+	bytes     int
+	draws     []*draw
+	unlimited bool // some draw keeps everything so far
 }
 
 // draw is a choice among the keys offered to it: all of them, or where it is
@@ -47,16 +49,18 @@ type draw struct {
 // becomes so when the store is full.
 func (s *nameStore) newDraw(limited bool) *draw {
 	d := &draw{limited: limited}
+	s.unlimited = s.unlimited || !limited
 	s.draws = append(s.draws, d)
 	return d
 }
 
 // offer gives k its fair chance of being kept in d.
 func (s *nameStore) offer(d *draw, k key) {
-	if !d.limited && (s.names >= maxNames || s.bytes+len(k.name) > maxNameBytes) {
+	short := len(k.name) <= longestDrawn
+	grows := !d.limited || short && len(d.keys) < s.limit
+	if grows && s.unlimited && (s.names >= maxNames || s.bytes+len(k.name) > maxNameBytes) {
 		s.shrink()
 	}
-	short := len(k.name) <= longestDrawn
 	if short {
 		d.offered++
 	}
@@ -79,7 +83,7 @@ func (s *nameStore) offer(d *draw, k key) {
 
 // shrink turns every draw from all keys into a random choice of them.
 func (s *nameStore) shrink() {
-	s.names, s.bytes = 0, 0
+	s.names, s.bytes, s.unlimited = 0, 0, false
 	for _, d := range s.draws {
 		d.limited = true
 		short := make([]key, 0, s.limit)

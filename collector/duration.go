@@ -2,6 +2,7 @@ package collector
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,23 +13,23 @@ import (
 // "1.5h", "2d", "1w2d".
 type Duration time.Duration
 
-var daysAndWeeks = regexp.MustCompile(`([0-9]*\.?[0-9]+)(d|w)`)
+var daysAndWeeks = regexp.MustCompile(`[0-9.]+[dw]`)
 
 // ParseDuration reads a Go duration that may also hold d (24 h) and w (7 d).
 // It refuses negative ones.
 func ParseDuration(s string) (time.Duration, error) {
-	inHours := daysAndWeeks.ReplaceAllStringFunc(s, func(part string) string {
-		hours := 24.0
+	inNanoseconds := daysAndWeeks.ReplaceAllStringFunc(s, func(part string) string {
+		unit := 24 * time.Hour
 		if strings.HasSuffix(part, "w") {
-			hours = 7 * 24
+			unit = 7 * 24 * time.Hour
 		}
 		n, err := strconv.ParseFloat(part[:len(part)-1], 64)
 		if err != nil {
-			return part
+			return part // which is then refused
 		}
-		return strconv.FormatFloat(n*hours, 'f', -1, 64) + "h"
+		return strconv.FormatFloat(math.Round(n*float64(unit)), 'f', -1, 64) + "ns"
 	})
-	d, err := time.ParseDuration(inHours)
+	d, err := time.ParseDuration(inNanoseconds)
 	if err != nil || d < 0 {
 		return 0, fmt.Errorf("not a duration such as 30s, 5m, 2h or 7d")
 	}

@@ -27,7 +27,7 @@ type estimator struct {
 // from those seen in the share of SCAN's order that was covered.
 func newEstimator(d *dbTally) *estimator {
 	e := &estimator{dbTally: d}
-	with, without := d.sums()
+	with, without := d.with, d.without
 	share := math.Max(d.share, 1e-12)
 	if !d.sized || d.refused > 0 { // no total fits what we were shown
 		e.scaleWith, e.scaleWithout = 1/share, 1/share
@@ -44,8 +44,7 @@ func newEstimator(d *dbTally) *estimator {
 
 // live estimates the keys that have not expired.
 func (d *dbTally) live() float64 {
-	with, without := d.sums()
-	seen := float64(with+without) / math.Max(d.share, 1e-12)
+	seen := float64(d.with+d.without) / math.Max(d.share, 1e-12)
 	before, after := float64(d.before.Keys), float64(d.after.Keys)
 	growth := 1.0 // a sweep sees a growing keyspace at half its growth
 	if after > 0 {
@@ -67,15 +66,15 @@ func (d *dbTally) unreclaimed() *float64 {
 func (e *estimator) group(t *tally) Group {
 	g := Group{
 		DB:         e.db,
-		Name:       OtherGroup,
-		Source:     SourceOther,
+		Name:       t.name,
+		Source:     t.source,
 		TTL:        Unknown,
 		Examined:   t.examined(),
 		WithoutTTL: float64(t.without) * e.scaleWithout,
 		Excessive:  float64(t.excessive) * e.scaleWith,
 	}
 	if t.rule != nil {
-		g.Name, g.Source, g.TTL, g.UniqueNames = t.rule.Name, SourceRule, t.rule.expectation(), t.rule.UniqueNames
+		g.TTL, g.UniqueNames = t.rule.expectation(), t.rule.UniqueNames
 	}
 	for i, n := range t.bands {
 		g.ByTTL[i] = float64(n) * e.scaleWith

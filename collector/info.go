@@ -15,7 +15,9 @@ type Info struct {
 	sections map[string]bool
 }
 
-// maxInfoFields bounds what a hostile server can make us keep.
+// maxInfoFields bounds what a hostile server can make us keep. As many again may
+// be databases: they come last, and Redis 7.0 writes a line before them for every
+// error code that a script made up.
 const maxInfoFields = 10_000
 
 // ParseInfo reads INFO's "name:value" lines.
@@ -24,10 +26,16 @@ func ParseInfo(text string) Info {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if section, ok := strings.CutPrefix(line, "# "); ok {
-			info.sections[strings.ToLower(section)] = true
+			if section = strings.ToLower(section); len(info.sections) < maxInfoFields || section == "keyspace" {
+				info.sections[section] = true
+			}
 			continue
 		}
-		if name, value, ok := strings.Cut(line, ":"); ok && len(info.fields) < maxInfoFields {
+		limit := maxInfoFields
+		if strings.HasPrefix(line, "db") {
+			limit *= 2
+		}
+		if name, value, ok := strings.Cut(line, ":"); ok && len(info.fields) < limit {
 			info.fields[name] = value
 		}
 	}

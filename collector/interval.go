@@ -28,7 +28,7 @@ func shareInterval(marked, sample, population float64) Interval {
 	}
 	return Interval{
 		Lower: fewestMarked(low, n, all) / all,
-		Upper: 1 - fewestMarked(n-high, n, all)/all, // the most marked is the fewest unmarked
+		Upper: (all - fewestMarked(n-high, n, all)) / all, // the most marked is the fewest unmarked
 	}
 }
 

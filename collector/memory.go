@@ -46,7 +46,7 @@ func (s *session) measureSizes(ctx context.Context, databases []*dbTally) error 
 			if err := s.measureGroup(ctx, t); err != nil {
 				return err
 			}
-			if s.capabilities.is("memory_usage", refused) {
+			if s.sizeless {
 				return nil
 			}
 		}
@@ -80,7 +80,7 @@ func (s *session) pick(keys []key, n int) []key {
 }
 
 func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error {
-	for len(keys) > 0 {
+	for len(keys) > 0 && !s.sizeless {
 		began := time.Now()
 		batch := keys[:min(memoryBatch, len(keys))]
 		keys = keys[len(batch):]
@@ -93,7 +93,7 @@ func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error
 		}
 		answers, err := s.conn.memory(ctx, names)
 		if s.capabilities.note("memory_usage", err) != nil {
-			if s.capabilities.is("memory_usage", refused) {
+			if s.sizeless = denies(err); s.sizeless {
 				return nil
 			}
 			return err
@@ -102,6 +102,7 @@ func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error
 			switch {
 			case bytes == ttlRefused:
 				s.capabilities.refuse("memory_usage")
+				s.sizeless = true
 				return nil
 			case bytes >= 0:
 				into.add(float64(bytes))

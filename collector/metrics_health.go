@@ -76,6 +76,12 @@ func healthMetrics() []metric {
 					put(float64(len(s.Groups)))
 				}
 			}},
+		{name: "keyhealth_groups_folded", help: "Discovered groups that were folded into (other) because they were too many, as of the last sweep.", kind: gauge,
+			read: func(s *Snapshot, put put) {
+				if s.Databases != nil {
+					put(float64(s.Folded))
+				}
+			}},
 	}
 }
 

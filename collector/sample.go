@@ -30,12 +30,11 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 		if err != nil {
 			return err
 		}
-		if done+batch >= checkedPages && s.capabilities.is("random_cursor", unknown) {
-			with, without := d.sums()
-			s.judgeCursors(line.share(), float64(with+without)/float64(d.before.Keys))
-			if s.capabilities.is("random_cursor", refused) {
-				return s.restart(ctx, d, until)
-			}
+		if done+batch >= min(checkedPages, len(starts)) && s.capabilities.is("random_cursor", unknown) {
+			s.judgeCursors(line.share(), d.met()/float64(d.before.Keys))
+		}
+		if s.capabilities.is("random_cursor", refused) {
+			return s.restart(ctx, d, until)
 		}
 		if err := sleep(ctx, s.pacer.rest(time.Since(began), trips)); err != nil {
 			return err
@@ -47,7 +46,9 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 
 // restart forgets a sample whose cursors were not understood.
 func (s *session) restart(ctx context.Context, d *dbTally, until time.Time) error {
-	d.groups = s.counting.newDBTally(d.db, false).groups
+	fresh := s.counting.newDBTally(d.db, false)
+	fresh.before, fresh.sized = d.before, d.sized
+	*d = *fresh
 	return s.resumeWalk(ctx, d, until)
 }
 
@@ -83,6 +84,9 @@ func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *c
 		for i, page := range pages {
 			names = append(names, page.names...)
 			line.page(placeOf(cursors[i]), page.next)
+			if !advances(cursors[i], page.next) {
+				s.capabilities.refuse("random_cursor")
+			}
 			if page.next == 0 && cursors[i] != 0 && len(page.names) < sampleCount {
 				early = append(early, 0)
 			}

@@ -15,6 +15,7 @@ type Snapshot struct {
 	Info      *Info      // nil before the first answer, or when it is stale
 	Databases []Database // sorted by number; nil before the first sweep, or when stale
 	Groups    []Group    // sorted by database, rules in their order
+	Folded    int        // discovered groups that were too many to show
 	Leaks     bool       // the server's clock is known
 }
 
@@ -57,7 +58,7 @@ type Database struct {
 type Group struct {
 	DB          int
 	Name        string
-	Source      string // rule or other
+	Source      string // rule, discovered or other
 	TTL         Expectation
 	UniqueNames bool
 
@@ -89,11 +90,12 @@ type Memory struct {
 
 // Sources of a group.
 const (
-	SourceRule  = "rule"
-	SourceOther = "other"
+	SourceRule       = "rule"
+	SourceDiscovered = "discovered"
+	SourceOther      = "other"
 )
 
-// OtherGroup takes the keys that no rule does.
+// OtherGroup takes the keys that no other group does.
 const OtherGroup = "(other)"
 
 // data turns a sweep's tallies into figures. A rule is present in every
@@ -105,7 +107,7 @@ func (r *swept) data() (databases []Database, groups []Group) {
 		figures := make([]Group, len(d.groups))
 		for i, t := range d.groups {
 			figures[i] = e.group(t)
-			if t.examined() > 0 || t.rule != nil && (d.db == 0 || d.after.Keys > 0) {
+			if t.examined() > 0 || t.rule != nil && !t.unreadable() && (d.db == 0 || d.after.Keys > 0) {
 				groups = append(groups, figures[i])
 			}
 		}

@@ -23,6 +23,8 @@ type sweeper struct {
 	rng          *rand.Rand
 	capabilities capabilities
 
+	shaper *shaper
+	shapes shapes
 	walked map[int]bool   // databases that the last sweep walked
 	seen   map[int]bool   // databases that ever had keys
 	resume map[int]uint64 // where a database's walk goes on that cannot jump
@@ -35,6 +37,8 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 		classifier:   newClassifier(target.Rules),
 		rng:          rand.New(rand.NewPCG(seed, seed)),
 		capabilities: newCapabilities(target),
+		shaper:       newShaper(target.Discovery),
+		shapes:       shapes{words: map[int]map[string]bool{}},
 		walked:       map[int]bool{},
 		seen:         map[int]bool{},
 		resume:       map[int]uint64{},
@@ -47,6 +51,7 @@ type swept struct {
 	databases []*dbTally
 	examined  int64
 	share     float64   // of SCAN's order covered, over all databases
+	folded    int       // discovered groups that were too many to show
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
 }
@@ -54,13 +59,16 @@ type swept struct {
 // session is the state of a running sweep.
 type session struct {
 	*sweeper
-	conn     conn
-	pacer    pacer
-	counting counting
-	info     Info
-	selected int
-	deadline time.Time // samples end by then
-	now      time.Time // the server's time, when the suspects were last looked at; zero: unknown
+	conn      conn
+	pacer     pacer
+	counting  counting
+	info      Info
+	selected  int
+	deadline  time.Time // samples end by then
+	run       time.Time // since when there was no rest from walking; zero: there was no walk
+	forbidden bool      // the ACL keeps some key's TTL from us
+	sizeless  bool      // or its size
+	now       time.Time // the server's time, when the suspects were last looked at; zero: unknown
 }
 
 // sweep meets the node's keys. greeted is told what INFO said as soon as it is
@@ -104,6 +112,10 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	}
 	if samples := s.target.Sweep.MemorySamples; samples > 0 {
 		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
+		run.counting.loose = &nameStore{rng: s.rng, limit: samples * looseSamples}
+	}
+	if s.target.Discovery.Enabled {
+		run.counting.tree = func(db int) *segmentTree { return newSegmentTree(s.shaper, s.shapes.words[db]) }
 	}
 	if err := run.pacer.measure(ctx, c); err != nil {
 		return nil, fmt.Errorf("PING: %w", err)
@@ -143,9 +155,13 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 			return nil, fmt.Errorf("database %d: %w", db, err)
 		}
 	}
+	if err := readable(result.databases); err != nil {
+		return nil, err
+	}
 	if err := s.totals(ctx, result); err != nil {
 		return nil, err
 	}
+	result.folded = s.discover(result.databases)
 	if err := s.confirm(ctx, result.databases); err != nil {
 		return nil, fmt.Errorf("looking again: %w", err)
 	}
@@ -153,8 +169,23 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 		return nil, fmt.Errorf("MEMORY USAGE: %w", err)
 	}
 	result.now = s.now
-	result.measured = s.target.Sweep.MemorySamples > 0 && !s.capabilities.is("memory_usage", refused)
+	result.measured = s.target.Sweep.MemorySamples > 0 && !s.sizeless
 	return result, nil
+}
+
+// readable fails a sweep whose keys were all kept from us: none that we may
+// read is not the same as none that are there.
+func readable(databases []*dbTally) error {
+	var met float64
+	var refused int64
+	for _, d := range databases {
+		met += d.met()
+		refused += d.refused
+	}
+	if refused > 0 && met == float64(refused) {
+		return &Failure{Reason: ReasonNoPermission, Err: errors.New("PTTL is refused for every key")}
+	}
+	return nil
 }
 
 // numbers are the databases to sweep, ascending: the configured ones, else
@@ -226,9 +257,8 @@ func (s *session) totals(ctx context.Context, result *swept) error {
 	var keys float64
 	for _, d := range result.databases {
 		d.after, d.sized = sizes[d.db], d.sized && sized
-		with, without := d.sums()
-		result.examined += with + without
-		weight := float64(cmp.Or(d.after.Keys, with+without))
+		result.examined += d.with + d.without
+		weight := float64(cmp.Or(d.after.Keys, d.with+d.without))
 		keys += weight
 		result.share += d.share * weight
 	}
@@ -253,7 +283,7 @@ func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
 	for i, name := range names {
 		s.counting.add(d, meeting{name: name, ttl: ttls[i], at: at})
 	}
-	if d.refused > 0 {
+	if s.forbidden = s.forbidden || d.refused > 0; s.forbidden {
 		s.capabilities.refuse("pttl")
 	}
 	return nil

@@ -30,11 +30,14 @@ func bandOf(ttl int64) int {
 
 // tally counts the keys of one group in one database.
 type tally struct {
+	name      string // of the group
+	source    string
 	rule      *Rule // nil: keys that no rule takes
 	with      int64
 	without   int64
 	bands     [len(bandNames)]int64 // of the keys with a TTL
 	excessive int64
+	refused   int64 // keys the ACL keeps from us
 
 	suspects   *draw // keys without TTL, to be looked at again; nil where none is expected
 	memWith    *draw // keys whose size is asked; nil where sizes are off
@@ -47,6 +50,19 @@ type tally struct {
 }
 
 func (t *tally) examined() int64 { return t.with + t.without }
+
+// unreadable says that none of the group's keys could be read: 0 would be a lie.
+func (t *tally) unreadable() bool { return t.refused > 0 && t.examined() == 0 }
+
+// merge adds the counts of keys that no rule takes.
+func (t *tally) merge(from *tally) {
+	t.with += from.with
+	t.without += from.without
+	t.excessive += from.excessive
+	for i, n := range from.bands {
+		t.bands[i] += n
+	}
+}
 
 // expectsTTL says whether the group can have zombies.
 func (t *tally) expectsTTL() bool { return t.rule != nil && t.rule.expectation() == Expected }
@@ -64,7 +80,11 @@ func (t *tally) maxTTL() (bound time.Duration, stated bool) {
 // dbTally counts one database of one node.
 type dbTally struct {
 	db     int
-	groups []*tally // by the classifier's index
+	groups []*tally     // by the classifier's index; then those that were discovered
+	tree   *segmentTree // keys that no rule takes, by shape; nil: not asked for
+	loose  *draw        // names of such keys; nil where sizes are off
+
+	with, without int64 // keys met, over all groups
 
 	walked  bool    // every key was met
 	share   float64 // of SCAN's order covered
@@ -74,12 +94,9 @@ type dbTally struct {
 	before, after DBSize
 }
 
-func (d *dbTally) sums() (with, without int64) {
-	for _, t := range d.groups {
-		with += t.with
-		without += t.without
-	}
-	return with, without
+// met is how many keys the pages showed that were still there.
+func (d *dbTally) met() float64 {
+	return float64(d.with + d.without + d.refused)
 }
 
 // meeting is one key as a page showed it.
@@ -93,7 +110,9 @@ type meeting struct {
 type counting struct {
 	classifier *classifier
 	suspects   *nameStore
-	memory     *nameStore // nil: sizes are off
+	memory     *nameStore                // nil: sizes are off
+	loose      *nameStore                // names of keys that no rule takes; nil: sizes are off
+	tree       func(db int) *segmentTree // nil: no discovery
 }
 
 // newDBTally starts the count of a database. Where every key is met, every
@@ -101,7 +120,10 @@ type counting struct {
 func (c *counting) newDBTally(db int, walk bool) *dbTally {
 	d := &dbTally{db: db}
 	for i := range c.classifier.groups() {
-		t := &tally{rule: c.classifier.rule(i)}
+		t := &tally{name: OtherGroup, source: SourceOther}
+		if t.rule = c.classifier.rule(i); t.rule != nil {
+			t.name, t.source = t.rule.Name, SourceRule
+		}
 		if t.expectsTTL() {
 			t.suspects = c.suspects.newDraw(!walk)
 		}
@@ -109,6 +131,12 @@ func (c *counting) newDBTally(db int, walk bool) *dbTally {
 			t.memWith, t.memWithout = c.memory.newDraw(true), c.memory.newDraw(true)
 		}
 		d.groups = append(d.groups, t)
+	}
+	if c.tree != nil {
+		d.tree = c.tree(db)
+		if c.loose != nil {
+			d.loose = c.loose.newDraw(true)
+		}
 	}
 	return d
 }
@@ -120,11 +148,19 @@ func (c *counting) add(d *dbTally, m meeting) {
 		return
 	case ttlRefused:
 		d.refused++
+		d.groups[c.classifier.group(m.name)].refused++
 		return
 	}
 	t := d.groups[c.classifier.group(m.name)]
-	k := key{name: m.name, db: d.db, tally: t, seen: m.at}
+	k := key{name: m.name, db: d.db, tally: t, seen: m.at, without: m.ttl == ttlNone}
+	if t.rule == nil && d.tree != nil {
+		t = &d.tree.at(m.name).tally
+		if d.loose != nil {
+			c.loose.offer(d.loose, k)
+		}
+	}
 	if m.ttl == ttlNone {
+		d.without++
 		t.without++
 		if t.suspects != nil {
 			c.suspects.offer(t.suspects, k)
@@ -133,6 +169,7 @@ func (c *counting) add(d *dbTally, m meeting) {
 		}
 		return
 	}
+	d.with++
 	t.with++
 	t.bands[bandOf(m.ttl)]++
 	if bound, _ := t.maxTTL(); t.judgesTTL() && m.ttl > bound.Milliseconds() {

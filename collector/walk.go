@@ -29,8 +29,10 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 	}
 	start, wrapped := placeOf(cursor), false
 	seam := newSeam()
-	run := time.Now()
 	for {
+		if err := s.spareExpiry(ctx); err != nil {
+			return err
+		}
 		began := time.Now()
 		page, err := s.page(ctx, d, cursor, func(names []string) []string { return seam.fresh(names, wrapped) })
 		if err != nil {
@@ -44,19 +46,28 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 		} else if wrapped && placeOf(page.next) >= start {
 			break
 		}
-		s.checkAdvance(d, placeOf(page.next), start)
+		s.checkAdvance(d, cursor, page.next, seam.pages)
 		cursor = page.next
 		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
 			return err
 		}
-		if s.info.walksStarveExpiry() && time.Since(run) >= walkRun {
-			if err := sleep(ctx, walkRest); err != nil {
-				return err
-			}
-			run = time.Now()
-		}
 	}
 	d.walked, d.share = true, 1
+	return nil
+}
+
+// spareExpiry rests between the pages of a walk that has run for long enough,
+// over however many databases.
+func (s *session) spareExpiry(ctx context.Context) error {
+	switch {
+	case s.run.IsZero():
+		s.run = time.Now()
+	case s.info.walksStarveExpiry() && time.Since(s.run) >= walkRun:
+		if err := sleep(ctx, walkRest); err != nil {
+			return err
+		}
+		s.run = time.Now()
+	}
 	return nil
 }
 
@@ -70,17 +81,29 @@ func (s *session) page(ctx context.Context, d *dbTally, cursor uint64, pick func
 	return pages[0], s.meet(ctx, d, pick(pages[0].names))
 }
 
-// checkAdvance learns from a walk whether cursors mean places: after 1,000 keys
-// the cursor must have moved on as far as those keys are of all, within a
-// factor of 5.
-func (s *session) checkAdvance(d *dbTally, now, start place) {
-	with, without := d.sums()
-	seen := float64(with + without)
-	if start != 0 || seen < 1000 || now == 0 || !s.capabilities.is("random_cursor", unknown) || !d.sized {
-		return
+// provenPages and provenKeys are what a walk must have met before its cursors
+// are trusted.
+const (
+	provenPages = 10
+	provenKeys  = 1000
+)
+
+// checkAdvance learns from a walk whether cursors mean places: each page must
+// lead forward, and after some pages the cursor must have moved on as far as
+// their keys are of all, within a factor of 5.
+func (s *session) checkAdvance(d *dbTally, cursor, next uint64, pages int) {
+	switch {
+	case next == 0 || !s.capabilities.is("random_cursor", unknown):
+	case !advances(cursor, next):
+		s.capabilities.refuse("random_cursor")
+	case pages >= provenPages && d.met() >= provenKeys && d.sized:
+		s.judgeCursors(float64(placeOf(next))/0x1p64, d.met()/float64(d.before.Keys))
 	}
-	s.judgeCursors(float64(now)/0x1p64, seen/float64(d.before.Keys))
 }
+
+// advances says whether a page led forward on the line. Cursors that mean
+// something else do not for long.
+func advances(cursor, next uint64) bool { return next == 0 || placeOf(next) > placeOf(cursor) }
 
 // judgeCursors decides once for all whether random cursors can be trusted.
 func (s *session) judgeCursors(moved, expected float64) {
@@ -96,6 +119,9 @@ func (s *session) judgeCursors(moved, expected float64) {
 func (s *session) resumeWalk(ctx context.Context, d *dbTally, until time.Time) error {
 	everything := func(names []string) []string { return names }
 	for met := int64(0); met < s.target.Sweep.MaxKeys && time.Now().Before(until); {
+		if err := s.spareExpiry(ctx); err != nil {
+			return err
+		}
 		began := time.Now()
 		page, err := s.page(ctx, d, s.resume[d.db], everything)
 		if err != nil {
@@ -110,8 +136,7 @@ func (s *session) resumeWalk(ctx context.Context, d *dbTally, until time.Time) e
 			return err
 		}
 	}
-	with, without := d.sums()
-	d.share = math.Min(1, float64(with+without)/float64(max(1, d.before.Keys)))
+	d.share = math.Min(1, d.met()/float64(max(1, d.before.Keys)))
 	return nil
 }
 
@@ -119,23 +144,22 @@ func (s *session) resumeWalk(ctx context.Context, d *dbTally, until time.Time) e
 type seam struct {
 	seed  maphash.Seed
 	known map[uint64]bool
-	pages int
+	pages int // with keys, before the wrap
 }
 
 func newSeam() *seam { return &seam{seed: maphash.MakeSeed(), known: map[uint64]bool{}} }
 
 // fresh leaves out the names of the first pages once the walk has wrapped.
 func (s *seam) fresh(names []string, wrapped bool) []string {
-	if s.pages < seamPages {
-		for _, name := range names {
-			s.known[maphash.String(s.seed, name)] = true
-		}
+	if !wrapped {
 		if len(names) > 0 {
 			s.pages++
 		}
-		return names
-	}
-	if !wrapped {
+		if s.pages <= seamPages {
+			for _, name := range names {
+				s.known[maphash.String(s.seed, name)] = true
+			}
+		}
 		return names
 	}
 	fresh := names[:0]

@@ -141,8 +141,13 @@ func (w *Watcher) finished(done outcome) {
 		reason := reasonOf(done.err)
 		health.Failures[reason]++
 		health.Up, w.state.Node.Up = w.answered, w.answered
+		if !w.answered {
+			w.state.Node.Ping = 0
+		}
 		if !w.answered || reason == ReasonUnreachable || reason == ReasonTimeout {
 			w.failed++
+		} else {
+			w.failed = 0
 		}
 		w.report(reason, done.err)
 	} else {
@@ -153,7 +158,7 @@ func (w *Watcher) finished(done outcome) {
 		health.StaleAfter = w.staleAfter()
 		w.state.Info = &done.result.info
 		w.state.Databases, w.state.Groups = done.result.data()
-		w.state.Leaks = !done.result.now.IsZero()
+		w.state.Folded, w.state.Leaks = done.result.folded, !done.result.now.IsZero()
 		w.report("", nil)
 	}
 	w.publish()
