@@ -27,7 +27,7 @@ type estimator struct {
 // from those seen in the share of SCAN's order that was covered.
 func newEstimator(d *dbTally) *estimator {
 	e := &estimator{dbTally: d}
-	with, without := d.with, d.without
+	with, without := d.sums()
 	share := math.Max(d.share, 1e-12)
 	if !d.sized || d.refused > 0 { // no total fits what we were shown
 		e.scaleWith, e.scaleWithout = 1/share, 1/share
@@ -44,7 +44,8 @@ func newEstimator(d *dbTally) *estimator {
 
 // live estimates the keys that have not expired.
 func (d *dbTally) live() float64 {
-	seen := float64(d.with+d.without) / math.Max(d.share, 1e-12)
+	with, without := d.sums()
+	seen := float64(with+without) / math.Max(d.share, 1e-12)
 	before, after := float64(d.before.Keys), float64(d.after.Keys)
 	growth := 1.0 // a sweep sees a growing keyspace at half its growth
 	if after > 0 {

@@ -257,8 +257,8 @@ func (s *session) totals(ctx context.Context, result *swept) error {
 	var keys float64
 	for _, d := range result.databases {
 		d.after, d.sized = sizes[d.db], d.sized && sized
-		result.examined += d.with + d.without
-		weight := float64(cmp.Or(d.after.Keys, d.with+d.without))
+		result.examined += d.seen
+		weight := float64(cmp.Or(d.after.Keys, d.seen))
 		keys += weight
 		result.share += d.share * weight
 	}

@@ -84,7 +84,7 @@ type dbTally struct {
 	tree   *segmentTree // keys that no rule takes, by shape; nil: not asked for
 	loose  *draw        // names of such keys; nil where sizes are off
 
-	with, without int64 // keys met, over all groups
+	seen int64 // keys met, over all groups
 
 	walked  bool    // every key was met
 	share   float64 // of SCAN's order covered
@@ -94,9 +94,18 @@ type dbTally struct {
 	before, after DBSize
 }
 
+// sums adds up the groups, those that were discovered included.
+func (d *dbTally) sums() (with, without int64) {
+	for _, t := range d.groups {
+		with += t.with
+		without += t.without
+	}
+	return with, without
+}
+
 // met is how many keys the pages showed that were still there.
 func (d *dbTally) met() float64 {
-	return float64(d.with + d.without + d.refused)
+	return float64(d.seen + d.refused)
 }
 
 // meeting is one key as a page showed it.
@@ -151,6 +160,7 @@ func (c *counting) add(d *dbTally, m meeting) {
 		d.groups[c.classifier.group(m.name)].refused++
 		return
 	}
+	d.seen++
 	t := d.groups[c.classifier.group(m.name)]
 	k := key{name: m.name, db: d.db, tally: t, seen: m.at, without: m.ttl == ttlNone}
 	if t.rule == nil && d.tree != nil {
@@ -160,7 +170,6 @@ func (c *counting) add(d *dbTally, m meeting) {
 		}
 	}
 	if m.ttl == ttlNone {
-		d.without++
 		t.without++
 		if t.suspects != nil {
 			c.suspects.offer(t.suspects, k)
@@ -169,7 +178,6 @@ func (c *counting) add(d *dbTally, m meeting) {
 		}
 		return
 	}
-	d.with++
 	t.with++
 	t.bands[bandOf(m.ttl)]++
 	if bound, _ := t.maxTTL(); t.judgesTTL() && m.ttl > bound.Milliseconds() {
