@@ -4,7 +4,12 @@
 
 package collector
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
 // Discovery says how groups are found by name shape.
 type Discovery struct {
@@ -17,6 +22,24 @@ type Discovery struct {
 // DefaultDiscovery has the documented defaults.
 func DefaultDiscovery() Discovery {
 	return Discovery{Enabled: true, Separators: ":/.|", Depth: 3}
+}
+
+// Validate says what is wrong with the settings.
+func (d Discovery) Validate() error {
+	for i := range len(d.Separators) {
+		if c := d.Separators[i]; c <= ' ' || c >= 0x7f || isWordByte(c) || c == '*' {
+			return errors.New("separators must be ASCII characters such as \":/.|\", no letters, digits, spaces or *")
+		}
+	}
+	if d.Depth < 1 || d.Depth > 8 {
+		return errors.New("depth must be from 1 to 8")
+	}
+	for _, word := range d.Allow {
+		if word == "" || !utf8.ValidString(word) || len(word) > longestWord {
+			return fmt.Errorf("allow must be a list of texts of 1 to %d bytes", longestWord)
+		}
+	}
+	return nil
 }
 
 // Which words are shown. A word that was shown stays until it has half as many

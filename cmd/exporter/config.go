@@ -1,0 +1,115 @@
+// The configuration: settings that are valid together, with the groups they
+// describe, and the target that they make.
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"keyhealth/collector"
+)
+
+// config is what the commands work on.
+type config struct {
+	settings
+
+	rules     []collector.Rule // in order: the first match wins
+	discovery collector.Discovery
+	given     map[string]secret // what was set, by environment or flag, by name
+	flagOf    map[string]string // the flag of a setting that was given by flag
+}
+
+// load reads and checks everything that serve relies on. Either the
+// configuration is sound or there are problems.
+func load(line flags) (*config, []problem) {
+	cfg := &config{given: environment(), flagOf: map[string]string{}}
+	problems := unknownNames(cfg.given, cfg.table())
+	unparsed := cfg.fill()
+	problems = append(problems, unparsed...)
+	cfg.apply(line)
+	if len(unparsed) == 0 {
+		// Rules would be judged by defaults that nobody chose otherwise.
+		problems = append(problems, validate(cfg, cfg.table())...)
+	}
+	return cfg, problems
+}
+
+// apply lets flags win over the environment.
+func (c *config) apply(line flags) {
+	set := func(name, flag, value string, target *string) {
+		if value != "" {
+			*target, c.given[name], c.flagOf[name] = value, newSecret(value), flag
+		}
+	}
+	listen := ""
+	set(nameListenAddress, "--web.listen-address", strings.Join(line.listenAddresses, ","), &listen)
+	if listen != "" {
+		c.Web.ListenAddress = line.listenAddresses
+	}
+	for i := range c.Web.ListenAddress {
+		c.Web.ListenAddress[i] = strings.TrimSpace(c.Web.ListenAddress[i])
+	}
+	set(nameWebConfigFile, "--web.config.file", line.webConfigFile, &c.Web.ConfigFile)
+	set(nameLogLevel, "--log.level", line.logLevel, &c.Log.Level)
+	set(nameLogFormat, "--log.format", line.logFormat, &c.Log.Format)
+}
+
+// target is what the collector is to watch.
+func (c *config) target() collector.Target {
+	endpoint := collector.Endpoint{
+		Network:      c.Redis.URL.network,
+		Address:      c.Redis.URL.address,
+		Username:     c.Redis.Username.reveal(),
+		Password:     c.Redis.Password.reveal(),
+		PasswordFile: c.Redis.PasswordFile,
+		Timeout:      time.Duration(c.Redis.Timeout),
+	}
+	if c.Redis.URL.hasUser() {
+		endpoint.Username, endpoint.Password = c.Redis.URL.username.reveal(), c.Redis.URL.password.reveal()
+	}
+	if c.Redis.URL.usesTLS() {
+		endpoint.TLS = &collector.TLS{
+			CAFile:     c.Redis.TLS.CAFile,
+			CertFile:   c.Redis.TLS.CertFile,
+			KeyFile:    c.Redis.TLS.KeyFile,
+			ServerName: c.Redis.TLS.ServerName,
+			SkipVerify: c.Redis.TLS.SkipVerify,
+		}
+	}
+	return collector.Target{
+		Name:      c.TargetName,
+		Endpoint:  endpoint,
+		Databases: c.databases(),
+		Rules:     slices.Clone(c.rules),
+		Discovery: c.discovery,
+		MaxGroups: int(c.MaxGroups),
+		Sweep: collector.Sweep{
+			Interval:      time.Duration(c.Sweep.Interval),
+			MaxKeys:       int64(c.Sweep.MaxKeys),
+			Duty:          c.Sweep.Duty,
+			ScanCount:     int(c.Sweep.ScanCount),
+			Timeout:       c.sweepTimeout(),
+			StaleAfter:    time.Duration(c.StaleAfter),
+			MemorySamples: int(c.MemorySamples),
+		},
+	}
+}
+
+// sweepTimeout is the timeout, except where every key is asked for and nobody
+// has set one: such a walk takes as long as it takes.
+func (c *config) sweepTimeout() time.Duration {
+	if c.Sweep.MaxKeys == 0 && c.given[nameSweepTimeout].isEmpty() {
+		return 0
+	}
+	return time.Duration(c.Sweep.Timeout)
+}
+
+// databases are those of the setting or the one of the URL.
+func (c *config) databases() []int {
+	if number := c.Redis.URL.database; number != nil {
+		return []int{*number}
+	}
+	return c.Databases
+}

@@ -1,0 +1,203 @@
+// The YAML file. Its keys are known one by one, so that a problem names the
+// line and the key at fault; what a group may say is the collector's business.
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"keyhealth/collector"
+)
+
+// fileKey describes a key of a group, for error lines and the documentation.
+type fileKey struct {
+	name    string
+	kind    string // completes "must be"
+	initial string // the default; empty: none
+	meaning string
+}
+
+const wholeNumber = "a whole number"
+
+func groupKeys() []fileKey {
+	return []fileKey{
+		{"name", "a text", "", "Value of the label `group`; required, different in every group, and not beginning with `(`."},
+		{"match", "a Redis glob, or a list of them", "", "Redis glob, or a list of them, that the names of the group's keys match; required."},
+		{"ttl", "expected, persistent or unknown", "expected", "`expected`: a key without TTL is a fault. `persistent`: keys are meant to stay. `unknown`: nobody has said."},
+		{"window", "a duration such as 60s", "", "Window of the limiter; the max TTL is `window` x `max_ttl_factor`."},
+		{"max_ttl_factor", "a number", "2", "From 1 to 1000; needs a `window`."},
+		{"max_ttl", "a duration such as 2m", "366d", "A TTL above it is excessive. Not together with `window`."},
+		{"limit", wholeNumber, "", "Calls a window. A group that has one is a limiter, whose zombies lock callers out."},
+		{"lockout", "true or false", "true where `limit` is set, else false", "A zombie locks its caller out."},
+		{"counts", "up or down", "up", "Which way the state moves; a caller is locked out at the limit (`up`), or at or below 0 (`down`)."},
+		{"unique_names", "true or false", "false", "Names made fresh per request are meant here, such as a cache by hash."},
+	}
+}
+
+func discoveryKeys() []fileKey {
+	return []fileKey{
+		{"enabled", "true or false", "true", "Groups what no rule takes by the shape of its name; else it is all in `(other)`."},
+		{"separators", "a text", ":/.|", "ASCII characters between the segments of a name, no letters or digits."},
+		{"depth", wholeNumber, "3", "Segments that are looked at, 1 to 8; what lies deeper is `*`."},
+		{"allow", "a list of texts", "", "Segments that are shown whatever they look like and however rare they are."},
+	}
+}
+
+// laterKeys are top-level keys that this version does not have.
+func laterKeys() []string { return []string{"targets", "presets"} }
+
+// configFile is the file's content.
+type configFile struct {
+	Groups    []collector.Rule    `yaml:"groups"`
+	Discovery collector.Discovery `yaml:"discovery"`
+}
+
+// parseConfigFile reads the file's content; path is for the problems. An empty
+// file has no groups.
+func parseConfigFile(path string, content []byte) (configFile, []problem) {
+	f := &fileReader{path: path}
+	file := configFile{Discovery: collector.DefaultDiscovery()}
+	var root yaml.Node
+	if err := f.decodeOnly(content, &root, false); err != nil {
+		return file, f.fault(0, "%s", yamlReason(err))
+	}
+	if root.IsZero() || root.Content[0].ShortTag() == "!!null" {
+		return file, nil
+	}
+	groups := f.top(root.Content[0])
+	if len(f.problems) > 0 {
+		return file, f.problems
+	}
+	if err := f.decodeOnly(content, &file, true); err != nil {
+		// Only merge keys and the like get here: the keys have been looked at.
+		return file, f.fault(0, "%s", tidy(err))
+	}
+	if err := file.Discovery.Validate(); err != nil {
+		return file, f.fault(0, "discovery: %s", err)
+	}
+	for i := range file.Groups {
+		// One more at a time: the first that is refused is the one at fault.
+		if err := collector.ValidateRules(file.Groups[:i+1]); err != nil {
+			return file, f.fault(groups[i].Line, "%s", err)
+		}
+	}
+	return file, nil
+}
+
+// fileReader collects the problems of a file.
+type fileReader struct {
+	path     string
+	problems []problem
+}
+
+// fault adds a problem at a line, 0 where that is not known.
+func (f *fileReader) fault(line int, format string, args ...any) []problem {
+	subject := f.path
+	if line > 0 {
+		subject = fmt.Sprintf("%s, line %d", f.path, line)
+	}
+	f.problems = append(f.problems, problem{subject: subject, rule: fmt.Sprintf(format, args...)})
+	return f.problems
+}
+
+// decodeOnly decodes the only document of content; no document leaves v as it is.
+func (f *fileReader) decodeOnly(content []byte, v any, strict bool) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(strict)
+	if err := decoder.Decode(v); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	}
+	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return errors.New("holds a second document: remove the line --- and what follows it")
+	}
+	return nil
+}
+
+// top looks at the keys of the file and returns the nodes of its groups.
+func (f *fileReader) top(root *yaml.Node) []*yaml.Node {
+	var groups []*yaml.Node
+	known := append([]string{"groups", "discovery"}, laterKeys()...)
+	for key, value := range f.pairs(root, "the file", known) {
+		if slices.Contains(laterKeys(), key.Value) {
+			f.fault(key.Line, "this version does not have the key %s yet: remove it", key.Value)
+			continue
+		}
+		switch {
+		case key.Value == "discovery":
+			f.values(value, "discovery", discoveryKeys(), &collector.Discovery{})
+		case value.Kind == yaml.SequenceNode:
+			groups = value.Content
+		case value.ShortTag() != "!!null":
+			f.fault(key.Line, "groups must be a list: - name: ...")
+		}
+	}
+	for _, group := range groups {
+		f.values(group, "a group", groupKeys(), &collector.Rule{})
+	}
+	return groups
+}
+
+// values looks at the keys and the values of a mapping, each by itself; what
+// names it, and into is what it is decoded into.
+func (f *fileReader) values(node *yaml.Node, what string, keys []fileKey, into any) {
+	names := make([]string, len(keys))
+	for i, key := range keys {
+		names[i] = key.name
+	}
+	for key, value := range f.pairs(node, what, names) {
+		alone := yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}}
+		kind := keys[slices.Index(names, key.Value)].kind
+		// The decoder would cut a fraction off.
+		fraction := kind == wholeNumber && value.ShortTag() == "!!float"
+		if err := alone.Decode(into); err != nil || fraction {
+			f.fault(value.Line, "%s must be %s", key.Value, kind)
+		}
+	}
+}
+
+// pairs yields the known keys of a mapping with their values and reports the
+// others; what names the mapping.
+func (f *fileReader) pairs(node *yaml.Node, what string, known []string) func(func(key, value *yaml.Node) bool) {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if node.Kind == yaml.AliasNode {
+			node = node.Alias
+		}
+		if node.Kind != yaml.MappingNode {
+			f.fault(node.Line, "%s must be keys with values, such as %s: ...", what, known[0])
+			return
+		}
+		seen := map[string]bool{}
+		for i := 0; i < len(node.Content); i += 2 {
+			key := node.Content[i]
+			switch {
+			case key.ShortTag() == "!!merge":
+				continue
+			case !slices.Contains(known, key.Value):
+				f.fault(key.Line, "unknown key %q in %s, the nearest is %s", key.Value, what, nearest(key.Value, known))
+			case seen[key.Value]:
+				f.fault(key.Line, "the key %s is given twice", key.Value)
+			case !yield(key, node.Content[i+1]):
+				return
+			}
+			seen[key.Value] = true
+		}
+	}
+}
+
+// yamlReason makes a syntax error fit for the user.
+func yamlReason(err error) string {
+	reason := tidy(err)
+	if reason == "yaml: unknown anchor <hidden> referenced" {
+		return "a value that begins with * must be in quotes"
+	}
+	return reason
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"keyhealth/collector"
+)
+
+func TestConfigFile(t *testing.T) {
+	tests := []struct {
+		name    string
+		content string
+		want    string // the groups as name:matches, or the problems, a line each
+	}{
+		{"empty", "", ""},
+		{"only a comment", "# nothing\n", ""},
+		{"only a separator", "---\n", ""},
+		{"no groups", "groups:\n", ""},
+		{"empty list", "groups: []\n", ""},
+		{"one", "groups: [{name: a, match: b}]", "a:[b]"},
+		{"order", "groups: [{name: b, match: [x, y]}, {name: a, match: z}]", "b:[x y] a:[z]"},
+		{"anchor", "groups: [&one {name: a, match: b, window: 1h}, {<<: *one, name: c}]", "a:[b] c:[b]"},
+		{"alias of a group", "groups: [{name: a, match: &m b}, {name: c, match: *m}]", "a:[b] c:[b]"},
+
+		{"unknown key", "groups: []\ngrups: []", `f.yml, line 2: unknown key "grups" in the file, the nearest is groups`},
+		{"unknown key of a group", "groups:\n- name: a\n  match: b\n  maxttl: 1m", `f.yml, line 4: unknown key "maxttl" in a group, the nearest is max_ttl`},
+		{"planned", "presets: {}\ntargets: []", "f.yml, line 1: this version does not have the key presets yet: remove it\nf.yml, line 2: this version does not have the key targets yet: remove it"},
+		{"duplicate key", "groups:\n- name: a\n  match: b\n  name: c", "f.yml, line 4: the key name is given twice"},
+		{"duplicate top key", "groups: []\ngroups: []", "f.yml, line 2: the key groups is given twice"},
+		{"unknown key from a merge", "groups: [{name: a, match: b, <<: {windw: 1h}}]", "f.yml: yaml: unmarshal errors: line 1: field windw not found in type collector.Rule"},
+		{"list", "- a", "f.yml, line 1: the file must be keys with values, such as groups: ..."},
+		{"text", "a", "f.yml, line 1: the file must be keys with values, such as groups: ..."},
+		{"groups as mapping", "groups:\n  a: b", "f.yml, line 1: groups must be a list: - name: ..."},
+		{"group as text", "groups:\n- a", "f.yml, line 2: a group must be keys with values, such as name: ..."},
+		{"window without unit", "groups:\n- name: a\n  match: b\n  window: 60", "f.yml, line 4: window must be a duration such as 60s"},
+		{"limit", "groups:\n- name: a\n  match: b\n  limit: 1.5", "f.yml, line 4: limit must be a whole number"},
+		{"lockout", "groups:\n- name: a\n  match: b\n  lockout: perhaps", "f.yml, line 4: lockout must be true or false"},
+		{"match", "groups:\n- name: a\n  match: {b: c}", "f.yml, line 3: match must be a Redis glob, or a list of them"},
+		{"name", "groups:\n- match: a\n  name: [b]", "f.yml, line 3: name must be a text"},
+		{"rule", "groups:\n- name: a\n  match: b\n- name: c\n  match: d\n  ttl: never", `f.yml, line 4: group "c": ttl must be expected, persistent or unknown`},
+		{"no name", "groups:\n- name: a\n  match: b\n- match: c", `f.yml, line 4: group 2 has no name: add "name: ..."`},
+		{"twice", "groups:\n- name: a\n  match: b\n- name: a\n  match: c", `f.yml, line 4: group "a" is described twice: give one rule a list of globs instead`},
+		{"discovery", "discovery: {enabled: false, allow: [a]}\ngroups: [{name: a, match: b}]", "a:[b]"},
+		{"discovery key", "discovery:\n  sep: x", `f.yml, line 2: unknown key "sep" in discovery, the nearest is depth`},
+		{"discovery depth", "discovery:\n  depth: 9", "f.yml: discovery: depth must be from 1 to 8"},
+		{"discovery depth type", "discovery:\n  depth: 1.5", "f.yml, line 2: depth must be a whole number"},
+		{"discovery separators", "discovery:\n  separators: a", `f.yml: discovery: separators must be ASCII characters such as ":/.|", no letters, digits, spaces or *`},
+		{"discovery allow", "discovery:\n  allow: ['']", "f.yml: discovery: allow must be a list of texts of 1 to 48 bytes"},
+		{"documents", "groups: []\n---\ngroups: []", "f.yml: holds a second document: remove the line --- and what follows it"},
+		{"star", "groups:\n- name: a\n  match: *b", "f.yml: a value that begins with * must be in quotes"},
+		{"tab", "groups:\n\t- name: a", "f.yml: yaml: line 2: found character that cannot start any token"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			file, problems := parseConfigFile("f.yml", []byte(test.content))
+			texts := []string{}
+			for _, rule := range file.Groups {
+				texts = append(texts, fmt.Sprintf("%s:%v", rule.Name, rule.Match))
+			}
+			got := strings.Join(texts, " ")
+			if len(problems) > 0 {
+				lines := []string{}
+				for _, p := range problems {
+					lines = append(lines, p.String())
+				}
+				got = strings.Join(lines, "\n")
+			}
+			if got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEveryKeyOfARuleIsDescribed(t *testing.T) {
+	described := []string{}
+	for _, key := range groupKeys() {
+		described = append(described, key.name)
+	}
+	inRule := []string{}
+	for field := range reflect.TypeFor[collector.Rule]().Fields() {
+		inRule = append(inRule, field.Tag.Get("yaml"))
+	}
+	if got, want := fmt.Sprint(described), fmt.Sprint(inRule); len(inRule) == 0 || !sameWords(described, inRule) {
+		t.Errorf("described %s, in collector.Rule %s", got, want)
+	}
+}
+
+func sameWords(a, b []string) bool {
+	count := map[string]int{}
+	for i := range a {
+		count[a[i]]++
+	}
+	for i := range b {
+		count[b[i]]--
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestTheExampleFileIsValid(t *testing.T) {
+	file, problems := parseConfigFile("example", []byte(exampleFile))
+	if len(problems) > 0 || len(file.Groups) != 2 {
+		t.Error(problems, len(file.Groups))
+	}
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSettingsPage writes docs/settings.md from the tables with -update, and
+// fails where the page has drifted from them.
+func TestSettingsPage(t *testing.T) {
+	var page strings.Builder
+	page.WriteString(`# Settings
+
+<!-- Generated from cmd/exporter/settings.go and configfile.go: make docs -->
+
+keyhealth is configured by environment variables, and by a YAML file where the groups are many. ` + "`keyhealth check-config`" + `
+validates everything, connects to nothing, and prints what is in force with secrets hidden.
+
+- A variable that is set but empty counts as unset.
+- A value that does not parse, an unknown ` + "`KEYHEALTH_`" + ` variable, or a combination that cannot be honoured stops the start with
+  exit code 2 and one line each that names the setting, the rule and an example. URLs, users and passwords are never printed.
+- Durations are numbers with a unit: ` + "`ms`, `s`, `m`, `h`, `d`, `w`, such as `90s`, `1.5h`, `1w2d`" + `.
+- The flags ` + "`--web.listen-address` (repeatable), `--web.config.file`, `--log.level` and `--log.format`" + ` win over their variables.
+  Passwords are never flags.
+- Variables that Kubernetes sets for services of the namespace (` + "`KEYHEALTH_SERVICE_HOST`, `KEYHEALTH_PORT=tcp://...`" + `) are ignored.
+`)
+	topic := ""
+	for _, row := range new(settings).table() {
+		if row.topic != topic {
+			topic = row.topic
+			fmt.Fprintf(&page, "\n## %s\n\n| name | default | meaning |\n|---|---|---|\n", topic)
+		}
+		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", row.name, code(row.initial), cell(row.meaning))
+	}
+	page.WriteString(`
+The web configuration file is that of the Prometheus exporter toolkit:
+<https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md>.
+
+## The YAML file
+
+` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups` and `discovery`" + `. Unknown keys stop the start.
+
+` + "`groups`" + ` is a list of groups, in order; the first one that matches a key has it. Groups of ` + "`KEYHEALTH_GROUPS`" + ` come before those of
+the file, and no name may be used twice.
+
+` + "```yaml\n" + exampleFile + "```\n" + `
+| key | default | meaning |
+|---|---|---|
+`)
+	fileKeyRows(&page, groupKeys())
+	page.WriteString(`
+` + "`discovery`" + ` says how the other keys are grouped, by the shape of their names: ids and addresses become ` + "`*`" + `, and a word is shown
+only where at least 20 examined keys lie under it, so ` + "`session:42:1700000000` is in the group `session:*:*`" + `. A place with more than
+50 different words varies and becomes ` + "`*`" + ` too, except that a first word with 2 % of the keys is shown. A group that was
+discovered has the ttl ` + "`unknown`" + `: it has no zombies until a rule describes it.
+
+| key | default | meaning |
+|---|---|---|
+`)
+	fileKeyRows(&page, discoveryKeys())
+	page.WriteString("\nThe quick form has one glob a group, and a window or `persistent`:\n\n" +
+		"    KEYHEALTH_GROUPS='ocr=rate_limit:ocr:*@60s,flags=flags:*@persistent'\n")
+	checkGolden(t, filepath.Join("..", "..", "docs", "settings.md"), page.String())
+}
+
+func fileKeyRows(page *strings.Builder, keys []fileKey) {
+	for _, key := range keys {
+		initial := key.initial
+		if !strings.Contains(initial, "`") {
+			initial = code(strings.ReplaceAll(initial, "|", `\|`))
+		}
+		fmt.Fprintf(page, "| `%s` | %s | %s |\n", key.name, initial, cell(key.meaning))
+	}
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// cell keeps a text from ending its table's cell, or from being taken for HTML.
+func cell(text string) string {
+	if strings.Contains(text, "`") { // whose author has minded them
+		return strings.ReplaceAll(text, "|", `\|`)
+	}
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(text)
+}

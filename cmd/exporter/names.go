@@ -1,0 +1,87 @@
+// The names in the environment: ours, those of later versions, those that
+// Kubernetes puts there, and misspelt ones.
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// planned are settings that the documentation knows and this version does not
+// have: setting one must not look like a spelling mistake, nor be ignored.
+func planned() []string {
+	names := []string{
+		"SENTINEL_USERNAME", "SENTINEL_PASSWORD_FILE", "REDIS_CLUSTER", "REDIS_PREFER_REPLICA", "PRESETS",
+		"SWEEP_FULL_EVERY", "SWEEP_POOL", "BIG_KEY_BYTES", "BIG_KEY_ELEMENTS", "BIG_KEY_BUDGET",
+		"SELFTEST_INTERVAL", "WEB_ENABLE_LIFECYCLE",
+	}
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return names
+}
+
+// environment returns our part of the environment by name, without what is
+// set but empty, which counts as unset.
+func environment() map[string]secret {
+	given := map[string]secret{}
+	for _, pair := range os.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		switch {
+		case !strings.HasPrefix(name, prefix):
+		case value == "":
+			// envconfig would take it for a value; there is no other way to tell it.
+			_ = os.Unsetenv(name)
+		default:
+			given[name] = newSecret(value)
+		}
+	}
+	return given
+}
+
+// unknownNames reports every name that is neither a setting nor Kubernetes'.
+func unknownNames(given map[string]secret, rows []setting) []problem {
+	known := planned()
+	for _, row := range rows {
+		known = append(known, row.name)
+	}
+	var problems []problem
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		switch {
+		case slices.Contains(planned(), name):
+			problems = append(problems, problem{subject: name, rule: "this version does not have this setting yet: unset it"})
+		case slices.Contains(known, name) || isServiceLink(name, given[name].reveal()):
+		default:
+			problems = append(problems, problem{
+				subject: name,
+				rule:    fmt.Sprintf("no such setting, the nearest is %s; keyhealth --help lists them", nearest(name, known)),
+			})
+		}
+	}
+	return problems
+}
+
+func nearest(name string, known []string) string {
+	return slices.MinFunc(known, func(a, b string) int {
+		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
+	})
+}
+
+var (
+	serviceLink     = regexp.MustCompile(`^KEYHEALTH_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
+	serviceLinkPort = regexp.MustCompile(`^KEYHEALTH_(.+_)?PORT$`)
+	serviceLinkURL  = regexp.MustCompile(`^(tcp|udp|sctp)://`)
+)
+
+// isServiceLink is true for what Kubernetes sets in every pod for each service
+// of the namespace: a service called keyhealth, or keyhealth-redis, is common.
+func isServiceLink(name, value string) bool {
+	return serviceLink.MatchString(name) || serviceLinkPort.MatchString(name) && serviceLinkURL.MatchString(value)
+}

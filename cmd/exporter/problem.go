@@ -1,0 +1,99 @@
+// Reasons not to start, as lines of our own: what is wrong, the rule, an
+// example. They never hold the value of a URL, a user or a password, which is
+// why texts of other packages' errors are not simply passed on.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// problem is one reason not to start.
+type problem struct {
+	subject string // the setting or flag, or the file and line
+	value   string // what it was set to, where that may be shown
+	rule    string
+	example string // a value that is fine; may be empty
+}
+
+// String is one line: SUBJECT="value": rule, for example SUBJECT=example.
+func (p problem) String() string {
+	line := p.subject + shown(p.value) + ": " + p.rule
+	if p.example != "" {
+		line += ", for example " + p.subject + "=" + p.example
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, line)
+}
+
+// report writes a line a problem.
+func report(w io.Writer, problems ...problem) {
+	for _, p := range problems {
+		fmt.Fprintf(w, "keyhealth: %s\n", p)
+	}
+}
+
+// shown is the ="value" of a line, quoted and shortened. A value that looks
+// like a URL, or like the content of a file, is left out: it may have been meant
+// for another setting.
+func shown(value string) string {
+	const longest = 40
+	if value == "" || strings.ContainsAny(value, "@\n") || strings.Contains(value, "://") {
+		return ""
+	}
+	if runes := []rune(value); len(runes) > longest {
+		value = string(runes[:longest]) + "..."
+	}
+	return "=" + strconv.Quote(value)
+}
+
+// ruleError is an error whose text is fit for a problem's rule: it holds no value.
+type ruleError string
+
+func (e ruleError) Error() string { return string(e) }
+
+// fileReason is why a file could not be used, without its path, which may be a
+// secret that was put in the wrong setting.
+func fileReason(err error) string {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathError.Err.Error()
+	}
+	return tidy(err)
+}
+
+// listenReason is why an address could not be listened on, without the address.
+func listenReason(err error) string {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return "the address is in use by another process"
+	}
+	if opError, ok := errors.AsType[*net.OpError](err); ok {
+		err = opError.Err
+	}
+	if syscallError, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = syscallError.Err
+	}
+	return "cannot listen there: " + tidy(err)
+}
+
+var quoted = regexp.MustCompile("`[^`]*`|'[^']*'|\"[^\"]*\"")
+
+// tidy makes one line of an error's text and hides what it quotes: the YAML
+// modules and bcrypt quote from the file they read.
+func tidy(err error) string {
+	text := quoted.ReplaceAllString(err.Error(), "<hidden>")
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,181 @@
+// keyhealth serve: wires the collector to the web server and runs both until
+// the context ends.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	versioncollector "github.com/prometheus/client_golang/prometheus/collectors/version"
+	"github.com/prometheus/common/promslog"
+	"github.com/prometheus/common/version"
+	"github.com/prometheus/exporter-toolkit/web"
+	"golang.org/x/sync/errgroup"
+
+	"keyhealth/collector"
+)
+
+// stopTime bounds the whole shutdown. Who stops the process waits 10 s or so
+// before killing it, and a sweep may hang in a Redis that hangs.
+const stopTime = 4 * time.Second
+
+func serve(ctx context.Context, cfg *config, stderr io.Writer) int {
+	return serveTarget(ctx, cfg, cfg.target(), stderr)
+}
+
+// serveTarget watches a target and serves what it finds, with other tasks
+// beside it, until ctx ends.
+func serveTarget(ctx context.Context, cfg *config, target collector.Target, stderr io.Writer, others ...task) int {
+	log := newLogger(cfg, stderr)
+	listeners, failed := listen(ctx, cfg)
+	if failed != nil {
+		report(stderr, *failed)
+		return exitUsage
+	}
+	announce(log, target)
+	watcher := collector.NewWatcher(target, log)
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collector.New(watcher),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		versioncollector.NewCollector("keyhealth"),
+	)
+	s := service{
+		tasks:     append(others, watcher),
+		listeners: listeners,
+		metrics:   registry,
+		cfg:       cfg,
+		log:       log,
+		stopTime:  stopTime,
+	}
+	if err := s.run(ctx); err != nil {
+		report(stderr, problem{subject: "serve", rule: tidy(err)})
+		return exitUsage
+	}
+	log.Info("keyhealth has stopped")
+	return exitFine
+}
+
+// task is something that runs until its context ends; a collector.Watcher.
+type task interface {
+	Run(ctx context.Context) error
+	Ready() bool
+}
+
+// service is everything that runs at the same time.
+type service struct {
+	tasks     []task
+	listeners []net.Listener
+	metrics   *prometheus.Registry
+	cfg       *config
+	log       *slog.Logger
+	stopTime  time.Duration
+}
+
+// run returns nil once ctx has ended and everything has stopped, or when
+// stopTime is up; and an error when a part fails before that.
+func (s *service) run(ctx context.Context) error {
+	handler, err := pages{metrics: s.metrics, telemetryPath: s.cfg.Web.TelemetryPath, ready: s.ready, log: s.log}.handler()
+	if err != nil {
+		return err
+	}
+	group, running := errgroup.WithContext(ctx)
+	for _, t := range s.tasks {
+		group.Go(func() error { return t.Run(running) })
+	}
+	for _, listener := range s.listeners {
+		server := newServer(handler, s.log)
+		group.Go(func() error { return s.serveOn(listener, server) })
+		group.Go(func() error {
+			<-running.Done()
+			shutdown(running, server)
+			return nil
+		})
+	}
+	finished := make(chan error, 1)
+	go func() { finished <- group.Wait() }()
+	<-running.Done() // ctx ended, or a part failed
+	select {
+	case err := <-finished:
+		return err
+	case <-time.After(s.stopTime):
+	}
+	s.log.Warn("a sweep did not stop in time and is left behind")
+	if ctx.Err() == nil {
+		return context.Cause(running)
+	}
+	return nil
+}
+
+func (s *service) ready() bool {
+	for _, t := range s.tasks {
+		if !t.Ready() {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *service) serveOn(listener net.Listener, server *http.Server) error {
+	defer func() { _ = listener.Close() }() // the toolkit does not, when the web configuration has become unusable
+	err := web.Serve(listener, server, &web.FlagConfig{WebConfigFile: &s.cfg.Web.ConfigFile}, s.log)
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// listen opens every address, or none of them.
+func listen(ctx context.Context, cfg *config) ([]net.Listener, *problem) {
+	var listeners []net.Listener
+	for _, address := range cfg.Web.ListenAddress {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		if err != nil {
+			for _, open := range listeners {
+				_ = open.Close()
+			}
+			subject := nameListenAddress
+			if flag := cfg.flagOf[subject]; flag != "" {
+				subject = flag
+			}
+			return nil, &problem{subject: subject, value: address, rule: listenReason(err), example: ":10122"}
+		}
+		listeners = append(listeners, listener)
+	}
+	return listeners, nil
+}
+
+func newLogger(cfg *config, w io.Writer) *slog.Logger {
+	level, format := promslog.NewLevel(), promslog.NewFormat()
+	// Both were checked with the settings.
+	_ = level.Set(cfg.Log.Level)
+	_ = format.Set(cfg.Log.Format)
+	return promslog.New(&promslog.Config{Level: level, Format: format, Writer: w})
+}
+
+// announce says what is watched: address and name, and nothing of a user.
+func announce(log *slog.Logger, target collector.Target) {
+	log.Info("keyhealth is starting",
+		"version", version.Version,
+		"target", target.Name,
+		"address", target.Endpoint.Address,
+		"interval", collector.Duration(target.Sweep.Interval).String(),
+		"groups", len(target.Rules),
+	)
+	if len(target.Rules) == 0 {
+		log.Warn("no groups are described: keys without TTL are counted, but which of them are zombies is not known",
+			"hint", nameGroups+"=name=prefix:*@60s")
+	}
+	if tls := target.Endpoint.TLS; tls != nil && tls.SkipVerify {
+		log.Warn("the certificate of Redis is not verified", "setting", "KEYHEALTH_REDIS_TLS_SKIP_VERIFY")
+	}
+}

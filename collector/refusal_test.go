@@ -1,0 +1,170 @@
+package collector
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// TestRefusedCommand: what a sweep cannot do without fails it, and a capability
+// says so; without the rest it goes on.
+func TestRefusedCommand(t *testing.T) {
+	for command, test := range map[string]struct {
+		capability string
+		fails      bool
+	}{
+		"info":   {"info", true},
+		"scan":   {"scan", true},
+		"pttl":   {"pttl", true},
+		"time":   {"time", false},
+		"memory": {"memory_usage", false},
+	} {
+		t.Run(command, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				n := newFakeNode(t)
+				n.put(0, "limit:%d", 50, 0)
+				n.deny(command, true)
+				s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
+				if test.fails {
+					if reason := failureOfSweep(t, s); reason != ReasonNoPermission {
+						t.Errorf("the reason is %s", reason)
+					}
+				} else if g := mustGroup(t, sweepOf(t, s), 0, "limit"); g.Zombies.Keys != 50 {
+					t.Errorf("%v zombies", g.Zombies.Keys)
+				}
+				if !s.capabilities.is(test.capability, refused) {
+					t.Errorf("%s does not count as refused", test.capability)
+				}
+				n.deny(command, false)
+				if g := mustGroup(t, sweepOf(t, s), 0, "limit"); g.Zombies.Keys != 50 || g.Memory == nil {
+					t.Errorf("after the permission was given: %+v", g)
+				}
+				if !s.capabilities.is(test.capability, permitted) {
+					t.Errorf("%s does not count as permitted again", test.capability)
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedCommandHidesNoFailure: a command that was once refused and then
+// breaks the connection fails the sweep.
+func TestRefusedCommandHidesNoFailure(t *testing.T) {
+	for _, command := range []string{"time", "memory"} {
+		bubble(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			n.put(0, "limit:%d", 5, 0)
+			n.deny(command, true)
+			s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
+			sweepOf(t, s)
+			n.script(func(_ context.Context, call fakeCall) error {
+				if call.command == command {
+					return cutError()
+				}
+				return nil
+			})
+			if reason := failureOfSweep(t, s); reason != ReasonUnreachable {
+				t.Errorf("%s: the reason is %s", command, reason)
+			}
+		})
+	}
+}
+
+// TestForbiddenKeys: an ACL that keeps some keys from us takes them out of the
+// figures, in whatever database they are; none of it turns into a 0.
+func TestForbiddenKeys(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 30, 0)
+		n.put(0, "limit:fresh:%d", 70, time.Minute)
+		n.put(0, "secret:%d", 200, 0)
+		n.put(1, "limit:%d", 10, 0)
+		n.forbid("secret:")
+		s := newSweeper(targetOf(t, "limit=limit:*@60s,secret=secret:*,none=none:*"), n, 1)
+		result := sweepOf(t, s)
+		_, groups := result.data()
+		if g := groupOf(groups, 0, "limit"); g.Keys != 100 || g.WithoutTTL != 30 || g.Zombies.Keys != 30 {
+			t.Errorf("the keys that can be read: %+v %+v", *g, *g.Zombies)
+		}
+		if g := groupOf(groups, 0, "secret"); g != nil {
+			t.Errorf("a group that cannot be read has figures: %+v", *g)
+		}
+		if g := groupOf(groups, 0, "none"); g == nil || g.Keys != 0 || g.Zombies.Keys != 0 {
+			t.Error("a group without keys is not at 0")
+		}
+		if !s.capabilities.is("pttl", refused) {
+			t.Error("pttl does not count as refused: another database's keys made up for it")
+		}
+		n.forbid("")
+		if g := mustGroup(t, sweepOf(t, s), 0, "secret"); g.Zombies.Keys != 200 || !s.capabilities.is("pttl", permitted) {
+			t.Errorf("after the permission was given: %+v", *g.Zombies)
+		}
+	})
+}
+
+// TestServerClockUnknown: without TIME nothing is said of leaks.
+func TestServerClockUnknown(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.skew = 10 * 365 * 24 * time.Hour
+		n.set(0, "limit:a:1000000000:x", 0) // 2001: past by the server's clock only
+		n.deny("time", true)
+		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
+		if result := sweepOf(t, s); !result.now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 0 {
+			t.Error("leaks are judged by a clock that is not the server's")
+		}
+		n.deny("time", false)
+		if result := sweepOf(t, s); result.now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 1 {
+			t.Error("a leak is not found by the server's clock")
+		}
+	})
+}
+
+// TestNoKeyspace: a server that tells no sizes is walked, and its figures are
+// what was counted.
+func TestNoKeyspace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.noKeyspace = true
+		n.put(0, "limit:%d", 300, 0)
+		n.put(0, "page:%d", 700, time.Hour)
+		result := sweepOf(t, newSweeper(sampledTarget(t, "limit=limit:*", 100), n, 1))
+		wantEachOnce(t, n, 0)
+		databases, _ := result.data()
+		if databases[0].Sized || databases[0].Unreclaimed != nil {
+			t.Errorf("sizes that nobody told: %+v", databases[0])
+		}
+		if g := mustGroup(t, result, 0, "limit"); g.Keys != 300 || g.Zombies.Ratio != 1 {
+			t.Errorf("%+v %+v", g, *g.Zombies)
+		}
+		if g := mustGroup(t, result, 0, OtherGroup); g.Keys != 700 || g.WithoutTTL != 0 {
+			t.Errorf("%+v", g)
+		}
+	})
+}
+
+// TestKeysGone: what expires or vanishes between SCAN and PTTL is no key.
+func TestKeysGone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 40, 0)
+		n.put(0, "limit:short:%d", 20, time.Second)
+		n.script(func(ctx context.Context, call fakeCall) error {
+			if call.command == "pttl" && time.Now().Second() < 5 {
+				for i := range 10 {
+					n.remove(0, "limit:"+dbLabel(i))
+				}
+				return sleep(ctx, 5*time.Second)
+			}
+			return nil
+		})
+		result := sweepOf(t, newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1))
+		g := mustGroup(t, result, 0, "limit")
+		if result.examined != 30 || g.Examined != 30 || g.Keys != 30 || g.Zombies.Keys != 30 {
+			t.Errorf("examined %d: %+v %+v", result.examined, g, *g.Zombies)
+		}
+		if u := result.databases[0].unreclaimed(); u == nil || *u != 0.4 { // 20 of the 50 that INFO counts
+			t.Errorf("unreclaimed: %v", u)
+		}
+	})
+}

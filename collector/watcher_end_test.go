@@ -1,0 +1,230 @@
+// How a watcher ends, in whatever it does, what it logs until then, and what
+// its readers see meanwhile.
+
+package collector
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestCancel ends Run in each phase: at once, with no error, the connection
+// closed, nothing published, and no goroutine left (or the bubble would fail).
+func TestCancel(t *testing.T) {
+	hangs := func(command string) func(*fakeNode) {
+		return func(n *fakeNode) {
+			n.script(func(ctx context.Context, call fakeCall) error {
+				if call.command == command {
+					return hang(ctx)
+				}
+				return nil
+			})
+		}
+	}
+	for name, phase := range map[string]struct {
+		after time.Duration
+		setUp func(*fakeNode)
+		doing string // the last command then
+	}{
+		"dial":              {time.Second, hangs("connect"), "connect"},
+		"PING":              {time.Second, hangs("ping"), "ping"},
+		"INFO":              {time.Second, hangs("info"), "info"},
+		"SCAN":              {time.Second, hangs("scan"), "scan"},
+		"PTTL":              {time.Second, hangs("pttl"), "pttl"},
+		"TIME":              {10 * time.Second, hangs("time"), "time"},
+		"MEMORY USAGE":      {10 * time.Second, hangs("memory"), "memory"},
+		"pause of a walk":   {5 * time.Second, func(n *fakeNode) { n.delay("scan", time.Second) }, "pttl"},
+		"rest of a walk":    {15 * time.Second, func(n *fakeNode) { n.say("redis_version", "8.0.0"); n.delay("scan", 250*time.Millisecond) }, "pttl"},
+		"before a look":     {1900 * time.Millisecond, func(*fakeNode) {}, "info"},
+		"before a third":    {3500 * time.Millisecond, func(*fakeNode) {}, "pttl"},
+		"between sweeps":    {25 * time.Second, func(*fakeNode) {}, "memory"},
+		"back-off":          {2 * time.Second, func(n *fakeNode) { n.script(failOn("connect", cutError())) }, "connect"},
+		"before it started": {0, func(*fakeNode) {}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				n := newFakeNode(t)
+				n.put(0, "limit:%d", 500, 0)
+				phase.setUp(n)
+				w := watcherOf(targetOf(t, "limit=limit:*"), n, silentLog())
+				ctx, cancel := context.WithCancel(t.Context())
+				if phase.after == 0 {
+					cancel()
+				}
+				done := make(chan error, 1)
+				go func() { done <- w.Run(ctx) }()
+				pass(phase.after)
+				if calls := n.log(""); phase.doing != "" && calls[len(calls)-1].command != phase.doing {
+					t.Errorf("the last command was %s: not the phase meant", calls[len(calls)-1].command)
+				}
+				before, asked := w.Snapshot(), time.Now()
+				cancel()
+				if err := <-done; err != nil {
+					t.Errorf("Run: %v", err)
+				}
+				if took := time.Since(asked); took > 0 {
+					t.Errorf("took %v to end", took)
+				}
+				if n.open != 0 {
+					t.Error("the connection was left open")
+				}
+				if after := w.Snapshot(); after.Health.Sweeps != before.Health.Sweeps || after.Health.Failures[ReasonUnreachable] != before.Health.Failures[ReasonUnreachable] {
+					t.Error("the end counts as a sweep")
+				}
+			})
+		})
+	}
+}
+
+// TestLog: one line for each change of state, and none for more of the same.
+func TestLog(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 10, 0)
+		w := watch(t, targetOf(t, "limit=limit:*@1h"), n)
+		deny := func(command string, denied bool) func() { return func() { n.deny(command, denied) } }
+		script := func(f func(context.Context, fakeCall) error) func() { return func() { n.script(f) } }
+		for _, step := range []struct {
+			name   string
+			change func()
+			want   []string // parts of the lines, one each
+		}{
+			{"start", func() {}, []string{`level=INFO msg="First sweep done" target=shop keys_examined=10`}},
+			{"nothing new", func() {}, nil},
+			{"down", script(failOn("connect", cutError())), []string{`level=ERROR msg="Sweep failed" target=shop reason=unreachable`}},
+			{"still down", func() {}, nil},
+			{"another reason", script(failOn("connect", refusal("LOADING"))), []string{`level=ERROR msg="Sweep failed" target=shop reason=loading`}},
+			{"up", script(nil), []string{`level=INFO msg="Sweeps succeed again"`}},
+			{"a capability refused", deny("memory", true), []string{`level=WARN msg="Redis refuses a command; the rest goes on" target=shop capability=memory_usage`}},
+			{"still refused", func() {}, nil},
+			{"another one too", deny("time", true), []string{`capability=time permit_with="ACL SETUSER <user> +time"`}},
+			{"both permitted", func() { n.deny("time", false); n.deny("memory", false) }, []string{
+				`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`, `capability=time`,
+			}},
+			{"a required one", deny("scan", true), []string{`level=ERROR msg="Sweep failed" target=shop reason=no_permission`, `capability=scan permit_with="ACL SETUSER <user> +scan"`}},
+			{"still refused", func() {}, nil},
+		} {
+			step.change()
+			pass(2 * time.Minute)
+			lines := w.log()
+			if !slices.EqualFunc(lines, step.want, strings.Contains) {
+				t.Errorf("%s: logged\n%s\nwant\n%s", step.name, strings.Join(lines, "\n"), strings.Join(step.want, "\n"))
+			}
+		}
+	})
+}
+
+// TestLogOfAFirstFailure: the success after it is no first sweep.
+func TestLogOfAFirstFailure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.script(failOn("connect", &Failure{Reason: ReasonAuth, Err: errors.New("Redis answered WRONGPASS")}))
+		w := watch(t, targetOf(t, ""), n)
+		pass(time.Minute)
+		if lines := w.log(); len(lines) != 1 || !strings.Contains(lines[0], "reason=auth err=") || !strings.Contains(lines[0], "hint=") {
+			t.Errorf("logged %q", lines)
+		}
+		n.script(nil)
+		pass(time.Minute)
+		if lines := w.log(); len(lines) != 1 || !strings.Contains(lines[0], "Sweeps succeed again") {
+			t.Errorf("logged %q", lines)
+		}
+	})
+}
+
+// TestReadersSeeWholeSnapshots: sweep k of this test finds k keys, every third
+// one fails; whatever a reader gets is the state after one of them.
+func TestReadersSeeWholeSnapshots(t *testing.T) {
+	n := newFakeNode(t)
+	w := watcherOf(targetOf(t, "limit=limit:*@1h"), n, silentLog())
+	stop, failed := make(chan struct{}), make(chan string, 4)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if what := torn(w.Snapshot()); what != "" {
+					failed <- what
+					return
+				}
+			}
+		})
+	}
+	for k := range 600 {
+		sweep := k + 1
+		w.greeted(greeting{info: Info{}, ping: time.Duration(sweep)})
+		if sweep%3 == 0 {
+			w.finished(outcome{err: cutError(), took: time.Duration(sweep)})
+			continue
+		}
+		c := counting{classifier: w.sweeper.classifier, suspects: &nameStore{rng: w.sweeper.rng, limit: limitedTo}}
+		d := c.newDBTally(0, true)
+		d.walked, d.share = true, 1
+		for range sweep {
+			c.add(d, meeting{name: "limit:a", ttl: 1000})
+		}
+		w.finished(outcome{result: &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}, took: time.Duration(sweep)})
+	}
+	close(stop)
+	readers.Wait()
+	close(failed)
+	for what := range failed {
+		t.Error(what)
+	}
+}
+
+// torn says what does not fit together in a snapshot of that test.
+func torn(s *Snapshot) string {
+	h := s.Health
+	var failures uint64
+	for _, n := range h.Failures {
+		failures += n
+	}
+	switch {
+	case failures != h.Sweeps/3:
+		return "failures and sweeps were not counted together"
+	case h.Sweeps > 0 && h.Duration != time.Duration(h.Sweeps):
+		return "the duration is not that of the last sweep"
+	case h.Sweeps > 0 && h.Swept != (h.Sweeps%3 != 0):
+		return "the success is not that of the last sweep"
+	}
+	success := h.Sweeps // the last successful one
+	if h.Sweeps%3 == 0 && h.Sweeps > 0 {
+		success--
+	}
+	if success > 0 && (h.Examined != int64(success) || s.Groups[0].Keys != float64(success)) {
+		return "sweeps were not counted together with their data's publication"
+	}
+	return ""
+}
+
+// TestScrapesWhileSweeping: many readers of a running watcher, for the race
+// detector.
+func TestScrapesWhileSweeping(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 1000, 0)
+		w := watch(t, targetOf(t, "limit=limit:*@1h"), n)
+		c := New(w.Watcher)
+		for range 4 {
+			go func() {
+				for range 60 {
+					gather(t, c)
+					if sleep(t.Context(), 5*time.Second) != nil {
+						return
+					}
+				}
+			}()
+		}
+		pass(6 * time.Minute)
+	})
+}

@@ -1,0 +1,165 @@
+package collector
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// failOn is a script that answers one command with an error.
+func failOn(command string, err error) func(context.Context, fakeCall) error {
+	return func(_ context.Context, call fakeCall) error {
+		if call.command == command {
+			return err
+		}
+		return nil
+	}
+}
+
+// TestInfoIsPublishedFirst: what INFO says does not wait for the keys.
+func TestInfoIsPublishedFirst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.set(0, "page:a", 0)
+		n.delay("ping", 3*time.Millisecond)
+		n.delay("scan", 30*time.Second)
+		w := watch(t, targetOf(t, ""), n)
+		pass(time.Second)
+		s := w.Snapshot()
+		if !s.Health.Up || !s.Node.Up || s.Node.Ping != 3*time.Millisecond || s.Info == nil {
+			t.Errorf("INFO was answered and is not published: %+v %+v", s.Health, s.Node)
+		}
+		if s.Health.Sweeps != 0 || s.Health.Swept || s.Databases != nil || w.Ready() {
+			t.Errorf("the sweep still runs: %+v", s.Health)
+		}
+		pass(time.Minute)
+		if s = w.Snapshot(); s.Health.Sweeps != 1 || s.Databases == nil || !w.Ready() {
+			t.Errorf("the sweep has ended: %+v", s.Health)
+		}
+	})
+}
+
+// TestHealth goes through good and bad times.
+func TestHealth(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 10, 0)
+		n.delay("ping", time.Millisecond)
+		n.script(failOn("connect", cutError()))
+		target := targetOf(t, "limit=limit:*@1h")
+		target.Sweep.StaleAfter = time.Hour
+		w := watch(t, target, n)
+		var sweeps uint64
+		var success time.Time
+		failures := map[string]uint64{}
+		for _, step := range []struct {
+			name      string
+			script    func(context.Context, fakeCall) error
+			up, swept bool
+			reason    string // of failures that were added
+		}{
+			{"down from the start", failOn("connect", cutError()), false, false, ReasonUnreachable},
+			{"up", nil, true, true, ""},
+			{"still up", nil, true, true, ""},
+			{"INFO but no keys", failOn("scan", refusal("BUSY")), true, false, ReasonBusy},
+			{"down again", failOn("connect", cutError()), false, false, ReasonUnreachable},
+			{"INFO refused", failOn("info", refusal("LOADING")), false, false, ReasonLoading},
+			{"broken in the middle", failOn("pttl", cutError()), true, false, ReasonUnreachable},
+			{"up again", nil, true, true, ""},
+		} {
+			n.script(step.script)
+			pass(time.Minute + 5*time.Second) // a back-off ends within an interval
+			s := w.Snapshot()
+			h := s.Health
+			if h.Up != step.up || s.Node.Up != step.up || h.Swept != step.swept {
+				t.Errorf("%s: up %v, node up %v, swept %v", step.name, h.Up, s.Node.Up, h.Swept)
+			}
+			if (s.Node.Ping > 0) != step.up {
+				t.Errorf("%s: a PING of %v", step.name, s.Node.Ping)
+			}
+			if h.Sweeps <= sweeps {
+				t.Errorf("%s: %d sweeps, %d before", step.name, h.Sweeps, sweeps)
+			}
+			for _, reason := range reasons {
+				if added := h.Failures[reason] - failures[reason]; (reason == step.reason) != (added > 0) || added > h.Sweeps-sweeps {
+					t.Errorf("%s: %d failures by %s in %d sweeps", step.name, added, reason, h.Sweeps-sweeps)
+				}
+			}
+			if step.swept != h.LastSuccess.After(success) {
+				t.Errorf("%s: the last success was at %v, before at %v", step.name, h.LastSuccess, success)
+			}
+			if (s.Databases == nil) != h.LastSuccess.IsZero() {
+				t.Errorf("%s: the data are not those of the last success", step.name)
+			}
+			sweeps, success, failures = h.Sweeps, h.LastSuccess, h.Failures
+		}
+	})
+}
+
+// TestStale: data outlive failures until they are too old, then they are gone
+// and the health stays; a success brings them back.
+func TestStale(t *testing.T) {
+	for name, test := range map[string]struct {
+		scan       time.Duration
+		staleAfter time.Duration // as configured
+		want       time.Duration
+	}{
+		"three intervals":         {0, 0, 3 * time.Minute},
+		"three times a slow scan": {100 * time.Second, 0, 300 * time.Second},
+		"as configured":           {0, 100 * time.Second, 100 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				n := newFakeNode(t)
+				n.put(0, "page:%d", 10, 0)
+				n.delay("scan", test.scan)
+				target := targetOf(t, "")
+				target.Sweep.MemorySamples, target.Sweep.StaleAfter = 0, test.staleAfter
+				w := watch(t, target, n)
+				pass(test.scan + time.Millisecond)
+				good := w.Snapshot()
+				if good.Databases == nil || good.Health.StaleAfter != test.want {
+					t.Fatalf("stale after %v, data: %v", good.Health.StaleAfter, good.Databases)
+				}
+				n.script(func(context.Context, fakeCall) error { return cutError() })
+				pass(test.want - 2*time.Millisecond)
+				s := w.Snapshot()
+				if s.Health.Up || s.Health.Failures[ReasonUnreachable] == 0 {
+					t.Fatal("no sweep has failed meanwhile")
+				}
+				if s.Info == nil || s.Databases == nil || len(s.Groups) != len(good.Groups) {
+					t.Error("the data are gone too soon")
+				}
+				pass(2 * time.Millisecond)
+				s = w.Snapshot()
+				if s.Info != nil || s.Databases != nil || s.Groups != nil {
+					t.Error("the data are too old and still there")
+				}
+				if s.Health.LastSuccess != good.Health.LastSuccess || s.Health.Sweeps < 2 || s.Health.Failures[ReasonUnreachable] == 0 || s.Health.StaleAfter != test.want {
+					t.Errorf("the health went with the data: %+v", s.Health)
+				}
+				n.script(nil)
+				pass(test.scan + 2*time.Minute)
+				if s = w.Snapshot(); s.Info == nil || s.Databases == nil || s.Groups == nil || !s.Health.Swept {
+					t.Error("the data did not come back")
+				}
+			})
+		})
+	}
+}
+
+// TestStaleDataOfANodeThatAnswers: INFO stays fresh while the keys cannot be
+// met; only what a sweep found is withdrawn.
+func TestStaleDataOfANodeThatAnswers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "page:%d", 10, 0)
+		w := watch(t, targetOf(t, ""), n)
+		pass(time.Second)
+		n.script(failOn("scan", refusal("BUSY")))
+		pass(10 * time.Minute)
+		if s := w.Snapshot(); s.Info == nil || !s.Health.Up || s.Databases != nil || s.Groups != nil {
+			t.Errorf("info %v, databases %v", s.Info != nil, s.Databases)
+		}
+	})
+}
