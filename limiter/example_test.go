@@ -1,3 +1,6 @@
+// This file owns the examples of the documentation, which run on a server in
+// memory.
+
 package limiter_test
 
 import (

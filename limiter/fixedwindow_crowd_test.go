@@ -1,3 +1,6 @@
+// This file owns the fixed window under many callers at once, and the scenario
+// that the broken limiters fail.
+
 package limiter
 
 import (

@@ -1,3 +1,6 @@
+// This file owns what one caller sees of the fixed window: what its constructor
+// takes, its decisions, what it leaves alone. Peek and crowds have files beside.
+
 package limiter
 
 import (

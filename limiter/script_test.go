@@ -1,3 +1,6 @@
+// This file owns how scripts reach a server and what becomes of its errors; what
+// they decide is tested beside each policy.
+
 package limiter
 
 import (

@@ -1,3 +1,6 @@
+// This file owns what holds for all broken limiters: that each has the faults it
+// is listed with, is left as README.md says, and is described there.
+
 package flawed_test
 
 import (

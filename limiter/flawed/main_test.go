@@ -1,3 +1,6 @@
+// This file owns what the tests of the flaws have in common: servers, calls and
+// what is wanted of a key.
+
 package flawed_test
 
 import (
