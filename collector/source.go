@@ -47,8 +47,7 @@ func (r *redisServer) connect(ctx context.Context) (conn, error) {
 		ReadTimeout:           r.endpoint.Timeout,
 		WriteTimeout:          r.endpoint.Timeout,
 		ContextTimeoutEnabled: true,
-		PoolSize:              1,
-		MaxIdleConns:          1,
+		PoolSize:              8, // one is used; go-redis dials on by itself once as many dials have failed
 		DisableIdentity:       true,
 		OnConnect:             setName,
 		CredentialsProviderContext: func(context.Context) (string, string, error) {

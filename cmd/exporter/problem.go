@@ -51,7 +51,7 @@ func report(w io.Writer, problems ...problem) {
 // like a URL, or like the content of a file, is left out: it may have been meant
 // for another setting.
 func shown(value string) string {
-	const longest = 40
+	const longest = 80 // room for a path
 	if value == "" || strings.ContainsAny(value, "@\n") || strings.Contains(value, "://") {
 		return ""
 	}

@@ -49,6 +49,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		{name: "misspelt name", env: map[string]string{"REDIS_PASWORD": "hunter2"}},
 		{name: "planned name", env: map[string]string{"SENTINEL_USERNAME": "alice9"}},
 		{name: "URL in duty", env: map[string]string{"SWEEP_DUTY": "redis://alice9:hunter2@h"}},
+		{name: "URL without host in duty", env: map[string]string{"SWEEP_DUTY": "redis://:hunter2"}},
 		{name: "URL in databases", env: map[string]string{"DATABASES": "redis://alice9:hunter2@h"}},
 		{name: "URL in groups", env: map[string]string{"GROUPS": "redis://alice9:hunter2@h"}},
 		{name: "URL in listen address", env: map[string]string{"WEB_LISTEN_ADDRESS": "redis://alice9:hunter2@h"}},

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,19 @@ func TestServe(t *testing.T) {
 	for _, trace := range []string{"alice9", "hunter2"} {
 		if strings.Contains(log.String()+body, trace) {
 			t.Errorf("%q shows in %s %s", trace, log, body)
+		}
+	}
+}
+
+func TestAnnouncementOfUnverifiedTLS(t *testing.T) {
+	for skip, want := range map[string]bool{"true": true, "false": false} {
+		got := runWith(t, map[string]string{
+			"KEYHEALTH_REDIS_URL":             "rediss://127.0.0.1:1",
+			"KEYHEALTH_REDIS_TLS_SKIP_VERIFY": skip,
+			"KEYHEALTH_WEB_LISTEN_ADDRESS":    "127.0.0.1:0",
+		})
+		if strings.Contains(got.stderr, "the certificate of Redis is not verified") != want {
+			t.Errorf("SKIP_VERIFY=%s: %s", skip, got)
 		}
 	}
 }
@@ -132,5 +146,6 @@ func TestAFailedPartEndsTheRest(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		waitUntilClosed(t, s.address)
+		runtime.KeepAlive(s) // the garbage collector closes listeners too
 	})
 }

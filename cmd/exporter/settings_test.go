@@ -55,6 +55,8 @@ func TestRules(t *testing.T) {
 		{"WEB_TELEMETRY_PATH=/{a}", `KEYHEALTH_WEB_TELEMETRY_PATH="/{a}": must be a path`},
 		{"WEB_CONFIG_FILE=/absent", `KEYHEALTH_WEB_CONFIG_FILE="/absent": must be a web configuration file (no such file or directory), for example`},
 		{"WEB_CONFIG_FILE=testdata/groups.yml", `KEYHEALTH_WEB_CONFIG_FILE="testdata/groups.yml": must be a web configuration file (yaml: unmarshal errors: line 1: field groups not found in type web.`},
+		{"WEB_CONFIG_FILE=testdata/plain-password.yml", `KEYHEALTH_WEB_CONFIG_FILE="testdata/plain-password.yml": must be a web configuration file (a password of basic_auth_users is no bcrypt hash`},
+		{"LOG_LEVEL=" + strings.Repeat("x", 81), `KEYHEALTH_LOG_LEVEL="` + strings.Repeat("x", 80) + `...": must be debug`},
 		{"LOG_LEVEL=INFO", `KEYHEALTH_LOG_LEVEL="INFO": must be debug, info, warn or error`},
 		{"LOG_FORMAT=xml", `KEYHEALTH_LOG_FORMAT="xml": must be logfmt or json`},
 		{"GROUPS=a*@soon", `KEYHEALTH_GROUPS: group "a*@soon": what follows @ must be a window`},
@@ -69,6 +71,7 @@ func TestRules(t *testing.T) {
 		{"REDIS_PASSWORD_FILE=testdata", `KEYHEALTH_REDIS_PASSWORD_FILE: must be a file that can be read (is a directory)`},
 		{"REDIS_PASSWORD_FILE=" + empty, `KEYHEALTH_REDIS_PASSWORD_FILE: must be a file that can be read (it is empty)`},
 		{"REDIS_TLS_SKIP_VERIFY=yes", `KEYHEALTH_REDIS_TLS_SKIP_VERIFY="yes": must be true or false, for example KEYHEALTH_REDIS_TLS_SKIP_VERIFY=true`},
+		{"REDIS_TLS_SERVER_NAME=h REDIS_URL=h", `KEYHEALTH_REDIS_URL: must begin with`}, // and no word about TLS
 		{"REDIS_TLS_SERVER_NAME=h", `KEYHEALTH_REDIS_TLS_SERVER_NAME: needs a KEYHEALTH_REDIS_URL that begins with rediss://`},
 		{"REDIS_URL=rediss://h REDIS_TLS_CA_FILE=testdata/web.yml", `KEYHEALTH_REDIS_TLS_CA_FILE="testdata/web.yml": must be a PEM file with certificates (`},
 		{"REDIS_URL=rediss://h REDIS_TLS_CERT_FILE=" + certificate, `KEYHEALTH_REDIS_TLS_CERT_FILE: needs KEYHEALTH_REDIS_TLS_KEY_FILE too`},
