@@ -4,11 +4,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -21,6 +21,7 @@ const (
 )
 
 func main() {
+	version.Version = cmp.Or(version.Version, "devel") // a build without the Makefile's flags
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal finds the default handling, and ends the process at once
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -103,18 +104,4 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 	}
 	line.command = command
 	return line, err
-}
-
-// commandLineProblem words an error of kingpin, which quotes arguments: one
-// that may be a URL is kept out.
-func commandLineProblem(err error, args []string) problem {
-	for _, arg := range args {
-		if strings.Contains(arg, "://") {
-			return problem{subject: "arguments", rule: "a Redis URL is not an argument of this command, set " + nameRedisURL}
-		}
-		if strings.Contains(arg, "@") {
-			return problem{subject: "arguments", rule: "cannot be read, see keyhealth --help"}
-		}
-	}
-	return problem{subject: "arguments", rule: err.Error() + ", see keyhealth --help"}
 }

@@ -97,3 +97,17 @@ func tidy(err error) string {
 	text := quoted.ReplaceAllString(err.Error(), "<hidden>")
 	return strings.Join(strings.Fields(text), " ")
 }
+
+// commandLineProblem words an error of kingpin, which quotes arguments: one
+// that may be a URL is kept out.
+func commandLineProblem(err error, args []string) problem {
+	for _, arg := range args {
+		if strings.Contains(arg, "://") {
+			return problem{subject: "arguments", rule: "a Redis URL is not an argument of this command, set " + nameRedisURL}
+		}
+		if strings.Contains(arg, "@") {
+			return problem{subject: "arguments", rule: "cannot be read, see keyhealth --help"}
+		}
+	}
+	return problem{subject: "arguments", rule: err.Error() + ", see keyhealth --help"}
+}
