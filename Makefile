@@ -49,7 +49,7 @@ build: ## the binary, as ./keyhealth
 	go build -trimpath -ldflags '$(LDFLAGS)' -o keyhealth ./cmd/exporter
 
 docs: setup ## write the golden files and the generated pages anew
-	go test . ./collector ./cmd/exporter -update
+	go test ./collector ./cmd/exporter -update
 
 clean: ## remove what was built here
 	rm -rf bin dist keyhealth *.out *.prof *.test coverage.txt

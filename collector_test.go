@@ -30,6 +30,7 @@ groups:
   - name: ocr
     match: "rate_limit:*"
     window: 60s
+    max_ttl_factor: 100
     limit: 50
   - name: sessions
     match: "session:*"
@@ -49,7 +50,7 @@ for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
     local key, fate = 'rate_limit:user' .. i, math.floor(i / 100) % 200
     if fate < 14 then redis.call('SET', key, 60)
     elseif fate == 14 then redis.call('SET', key, 3, 'EX', 1734480000)
-    else redis.call('SET', key, 3, 'EX', 110) end
+    else redis.call('SET', key, 3, 'EX', 5900) end
   elseif part < 94 then redis.call('SET', 'session:' .. i .. ':1764500000', 'x', 'EX', 7000)
   else redis.call('SET', 'flags:' .. i, '1') end
 end`

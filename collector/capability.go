@@ -32,7 +32,8 @@ func newCapabilities(target Target) capabilities {
 	return capabilities{
 		known: map[string]permission{},
 		required: map[string]bool{
-			"info": true, "scan": true, "pttl": true, "time": true,
+			"info": true, "scan": true, "pttl": true, "time": true, "ping": true,
+			"select":       len(target.Databases) != 1 || target.Databases[0] != 0,
 			"memory_usage": target.Sweep.MemorySamples > 0,
 		},
 	}

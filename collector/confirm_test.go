@@ -100,6 +100,7 @@ func TestConfirmInSeveralDatabases(t *testing.T) {
 		for _, db := range []int{0, 1, 5} {
 			n.put(db, "limit:%d", 300, 0)
 		}
+		n.delay("pttl", 10*time.Millisecond) // with its pause: looks of several databases are due together
 		time.AfterFunc(time.Second, func() { n.put(1, "limit:%d", 200, time.Minute) })
 		result := sweepOf(t, newSweeper(targetOf(t, "limit=limit:*@1h"), n, 1))
 		for db, want := range map[int]float64{0: 300, 1: 100, 5: 300} {

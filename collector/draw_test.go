@@ -16,7 +16,7 @@ func newTestStore(seed uint64, limit int) *nameStore {
 // as any other, wherever it came and whether or not the draw was shrunk on the
 // way.
 func TestDrawUniform(t *testing.T) {
-	const names, limit, rounds = 200, 20, 4000
+	const names, limit, rounds = 200, 20, 2000
 	tests := []struct {
 		name     string
 		limited  bool

@@ -32,7 +32,8 @@ func TestParseDuration(t *testing.T) {
 		{"0.1d", 2*time.Hour + 24*time.Minute},
 		{"0.3d", 7*time.Hour + 12*time.Minute}, // 0.3 x 24 is a little below 7.2 in binary
 		{"0.7w", 117*time.Hour + 36*time.Minute},
-		{"106751d", 106751 * day}, // the last whole day that fits
+		{"0.043d", 3715200 * time.Millisecond}, // rounded, not cut off
+		{"106751d", 106751 * day},              // the last whole day that fits
 	}
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {

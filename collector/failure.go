@@ -41,6 +41,7 @@ var reasons = []string{
 type Failure struct {
 	Reason string
 	Err    error
+	key    bool // it is about one key, not about the command
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
@@ -83,7 +84,8 @@ func refusal(reply string) *Failure {
 	if !known {
 		code = "an error"
 	}
-	return &Failure{Reason: reason, Err: errors.New("Redis answered " + code)}
+	key := reason == ReasonNoPermission && strings.Contains(reply, "key") && !strings.Contains(reply, "to run the")
+	return &Failure{Reason: reason, Err: errors.New("Redis answered " + code), key: key}
 }
 
 // brokenLink turns an error of the network into a Failure.

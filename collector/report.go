@@ -20,6 +20,8 @@ var advice = map[string]string{
 // capabilityAdvice names the ACL rule that permits what was refused.
 var capabilityAdvice = map[string]string{
 	"info":          "+info",
+	"ping":          "+ping",
+	"select":        "+select",
 	"scan":          "+scan",
 	"pttl":          "+pttl, and ~* for the keys",
 	"time":          "+time",
@@ -55,6 +57,6 @@ func (w *Watcher) reportCapability(c Capability) {
 	case c.Name == "random_cursor":
 		w.log.Warn("SCAN takes no random cursors here: a keyspace above the budget is walked part by part")
 	default:
-		w.log.Warn("Redis refuses a command; the rest goes on", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
+		w.log.Warn("Redis refuses a command", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
 	}
 }

@@ -5,6 +5,7 @@ package collector
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -61,6 +62,35 @@ func TestSampleIsFair(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestPlaces: one start in each of as many equal stretches of the line, not
+// always at the same place in it, and in no order.
+func TestPlaces(t *testing.T) {
+	s := &session{sweeper: newSweeper(sampledTarget(t, "", 1000), newFakeNode(t), 1)}
+	starts := s.places(10_000)
+	sorted := slices.Sorted(slices.Values(starts))
+	stretch := 0x1p64 / float64(len(starts))
+	gaps := map[int]bool{} // in tenths of a stretch
+	for i := range sorted {
+		gap := float64(sorted[(i+1)%len(sorted)] - sorted[i])
+		if gap > 2*stretch {
+			t.Errorf("a gap of %v stretches after %v", gap/stretch, sorted[i])
+		}
+		gaps[int(10*gap/stretch)] = true
+	}
+	inOrder := 0
+	for i := range starts[1:] {
+		if starts[i+1] > starts[i] {
+			inOrder++
+		}
+	}
+	if len(starts) < 100 || len(gaps) < 10 || inOrder > len(starts)*2/3 {
+		t.Errorf("%d starts with %d different gaps, %d times one after the other", len(starts), len(gaps), inOrder)
+	}
+	if again := s.places(10_000); slices.Equal(again, starts) {
+		t.Error("the next sweep begins at the same places")
 	}
 }
 

@@ -59,9 +59,9 @@ func (r *redisServer) connect(ctx context.Context) (conn, error) {
 	client.AddHook(sentHook{r.sent})
 	c := &redisConn{client: client, Conn: client.Conn(), dialer: dialer}
 	c.stop = context.AfterFunc(ctx, dialer.cut)
-	if err := c.Ping(ctx).Err(); err != nil {
+	if err := failureOf(c.Ping(ctx).Err()); err != nil && !denies(err) {
 		c.close()
-		return nil, fmt.Errorf("connecting: %w", failureOf(err))
+		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	return c, nil
 }
@@ -172,7 +172,7 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 			answers[i] = answer
 		case errors.Is(err, redis.Nil):
 			answers[i] = ttlGone
-		case errors.As(failureOf(err), &failure) && failure.Reason == ReasonNoPermission:
+		case errors.As(failureOf(err), &failure) && failure.key:
 			answers[i] = ttlRefused
 		default:
 			return nil, failureOf(err)

@@ -117,7 +117,7 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if s.target.Discovery.Enabled {
 		run.counting.tree = func(db int) *segmentTree { return newSegmentTree(s.shaper, s.shapes.words[db]) }
 	}
-	if err := run.pacer.measure(ctx, c); err != nil {
+	if err := run.pacer.measure(ctx, c); s.capabilities.note("ping", err) != nil && !denies(err) {
 		return nil, fmt.Errorf("PING: %w", err)
 	}
 	var err error
@@ -146,14 +146,14 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	for _, db := range numbers {
 		d := s.counting.newDBTally(db, s.walked[db])
 		d.before, d.sized = sizes[db], sized
-		result.databases = append(result.databases, d)
 		if sized && sizes[db].Keys == 0 {
 			d.walked, d.share = true, 1
-			continue
-		}
-		if err := s.database(ctx, d, &sampled); err != nil {
+		} else if err := s.use(ctx, db); denies(err) {
+			continue // no series is better than a wrong one
+		} else if err := s.database(ctx, d, &sampled); err != nil {
 			return nil, fmt.Errorf("database %d: %w", db, err)
 		}
+		result.databases = append(result.databases, d)
 	}
 	if err := readable(result.databases); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (s *session) use(ctx context.Context, db int) error {
 		s.selected = db
 		return nil
 	}
-	if err := s.conn.selectDB(ctx, db); err != nil {
+	if err := s.conn.selectDB(ctx, db); s.capabilities.note("select", err) != nil {
 		return fmt.Errorf("SELECT: %w", err)
 	}
 	s.selected = db

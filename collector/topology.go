@@ -17,5 +17,8 @@ func checkMode(info Info) error {
 	case "sentinel":
 		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: give the address of the Redis server")}
 	}
+	if info.Text("master_sync_in_progress") == "1" {
+		return &Failure{Reason: ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
+	}
 	return nil
 }

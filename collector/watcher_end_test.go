@@ -81,6 +81,47 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelDuringTheLastAnswer: the end and the sweep's outcome come together.
+func TestCancelDuringTheLastAnswer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		for range 50 {
+			n := newFakeNode(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			n.script(func(_ context.Context, call fakeCall) error {
+				if call.command == "scan" {
+					cancel()
+					return cutError()
+				}
+				return nil
+			})
+			n.set(0, "page:a", 0)
+			w := watcherOf(targetOf(t, ""), n, silentLog())
+			if err := w.Run(ctx); err != nil {
+				t.Fatalf("Run: %v", err)
+			}
+			if s := w.Snapshot(); s.Health.Sweeps != 0 || n.open != 0 {
+				t.Fatalf("the end counts as a sweep, or a connection is open: %+v", s.Health)
+			}
+		}
+	})
+}
+
+// TestFailureRightAfterInfo: the two reach Run together, in whatever order; the
+// node has answered.
+func TestFailureRightAfterInfo(t *testing.T) {
+	for range 300 {
+		bubble(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			n.say("redis_mode", "cluster")
+			w := watch(t, targetOf(t, ""), n)
+			pass(25 * time.Second) // no back-off is that long so soon
+			if s := w.Snapshot(); s.Health.Sweeps != 1 || !s.Health.Up || s.Info == nil || s.Health.Failures[ReasonCluster] != 1 {
+				t.Fatalf("%+v", s.Health)
+			}
+		})
+	}
+}
+
 // TestLog: one line for each change of state, and none for more of the same.
 func TestLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -138,7 +138,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	exporter := Start(t, quick(server))
 	metrics := exporter.Sweeps(t, 1) // Scrape fails on any text that does not parse
-	for group, keys := range map[string]float64{"ocr": 4, "other": 1, "(other)": 6} {
+	for group, keys := range map[string]float64{"ocr": 4, "other": 1, "*": 6} {
 		if got := metrics.Value(t, "keyhealth_group_keys", "group="+group); got != keys {
 			t.Errorf("%s has %v keys, want %v", group, got, keys)
 		}
