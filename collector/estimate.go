@@ -132,7 +132,8 @@ func (e *estimator) share(ratio float64, g Group) Interval {
 		return Interval{ratio, ratio}
 	}
 	n := float64(g.Examined)
-	return shareInterval(ratio*n, n, g.Keys)
+	bounds := shareInterval(ratio*n, n, g.Keys)
+	return Interval{math.Min(bounds.Lower, ratio), math.Max(bounds.Upper, ratio)} // but for rounding they are
 }
 
 // kinds counts the confirmed keys that are leaks, and those with a fixed name

@@ -288,7 +288,7 @@ func TestEstimateFits(t *testing.T) {
 		d.groups[0].rule.TTL = []Expectation{Expected, Unknown}[rng.IntN(2)]
 		for _, g := range d.groups {
 			without := upTo(2000)
-			looked := upTo(without)
+			looked := []int64{without, upTo(without)}[rng.IntN(2)]
 			g.saw(upTo(2000), without, looked, upTo(looked))
 		}
 		groups, expected := figuresOf(d)

@@ -1,3 +1,6 @@
+// The commands of a fakeNode, as a connection sends them. What is shared by all
+// of them is in fakenode_test.go.
+
 package collector
 
 import (

@@ -8,7 +8,8 @@ import "math"
 const (
 	tail      = 0.025 // on each side of a 95 % interval
 	normal975 = 1.959963984540054
-	large     = 50 // counts from which on Wilson is used
+	large     = 50   // counts from which on Wilson is used
+	infinite  = 1e10 // a larger population changes no digit that counts, and Lgamma would lose some
 )
 
 // Interval is a 95 % interval of a share, 0 <= Lower <= Upper <= 1.
@@ -21,7 +22,7 @@ type Interval struct {
 // fractions: estimates and effective sizes.
 func shareInterval(marked, sample, population float64) Interval {
 	n := math.Max(1, math.Round(sample))
-	all := math.Max(n, math.Round(population))
+	all := math.Max(n, math.Round(math.Min(population, infinite)))
 	low, high := math.Floor(marked+1e-9), math.Ceil(marked-1e-9)
 	if low >= large && n-high >= large {
 		return wilson(marked/sample, n, n/all)

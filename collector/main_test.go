@@ -1,3 +1,6 @@
+// What the package's tests have in common: the flag, the fake clock, and one
+// sweep with its figures. The Redis they sweep is in fakenode_test.go.
+
 package collector
 
 import (

@@ -1,3 +1,6 @@
+// The sizes of keys: which are asked for, how many, and what is made of them.
+// The scaling alone is in estimate_test.go.
+
 package collector
 
 import (

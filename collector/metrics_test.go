@@ -1,3 +1,6 @@
+// How snapshots are rendered, whatever is in them. The whole text of a scrape in
+// each state is in golden_test.go.
+
 package collector
 
 import (

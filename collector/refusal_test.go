@@ -1,3 +1,6 @@
+// What a sweep does without what a server refuses, keeps from us or does not
+// tell. Failures that end a sweep are in sweep_test.go.
+
 package collector
 
 import (
@@ -16,6 +19,7 @@ func TestRefusedCommand(t *testing.T) {
 		"info":   {"info", true},
 		"scan":   {"scan", true},
 		"pttl":   {"pttl", true},
+		"ping":   {"ping", false},
 		"time":   {"time", false},
 		"memory": {"memory_usage", false},
 	} {
@@ -45,6 +49,25 @@ func TestRefusedCommand(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRefusedSelect: databases that cannot be selected have no series, and no 0
+// either.
+func TestRefusedSelect(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 50, 0)
+		n.put(3, "limit:%d", 20, 0)
+		n.deny("select", true)
+		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
+		databases, groups := sweepOf(t, s).data()
+		if len(databases) != 1 || groupOf(groups, 0, "limit").Keys != 50 || groupOf(groups, 3, "limit") != nil {
+			t.Errorf("%d databases, %d groups", len(databases), len(groups))
+		}
+		if !s.capabilities.is("select", refused) {
+			t.Error("select does not count as refused")
+		}
+	})
 }
 
 // TestRefusedCommandHidesNoFailure: a command that was once refused and then

@@ -65,9 +65,9 @@ func TestSampleIsFair(t *testing.T) {
 	}
 }
 
-// TestPlaces: one start in each of as many equal stretches of the line, not
+// TestSampleStarts: one start in each of as many equal stretches of the line, not
 // always at the same place in it, and in no order.
-func TestPlaces(t *testing.T) {
+func TestSampleStarts(t *testing.T) {
 	s := &session{sweeper: newSweeper(sampledTarget(t, "", 1000), newFakeNode(t), 1)}
 	starts := s.places(10_000)
 	sorted := slices.Sorted(slices.Values(starts))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -169,10 +170,7 @@ func (w *Watcher) finished(done outcome) {
 func (w *Watcher) publish() {
 	snapshot := w.state
 	snapshot.Health.Commands = w.sent.snapshot()
-	snapshot.Health.Failures = make(map[string]uint64, len(reasons))
-	for reason, n := range w.state.Health.Failures {
-		snapshot.Health.Failures[reason] = n
-	}
+	snapshot.Health.Failures = maps.Clone(w.state.Health.Failures)
 	w.latest.Store(&snapshot)
 }
 

@@ -1,3 +1,6 @@
+// What a watcher publishes in good and bad times: health at once, data until
+// they are too old. When it sweeps is in watcher_test.go.
+
 package collector
 
 import (

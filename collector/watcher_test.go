@@ -1,5 +1,5 @@
 // When a watcher sweeps, on a clock of the test's own. What it publishes is in
-// watcher_state_test.go, what it logs and how it ends in watcher_end_test.go.
+// watcher_state_test.go, how it ends in watcher_end_test.go.
 
 package collector
 
