@@ -15,7 +15,7 @@ LDFLAGS := -s -w -X $(VERSION_PACKAGE).Version=$(VERSION) -X $(VERSION_PACKAGE).
 TEST := TEST_KEYHEALTH_REQUIRE=1 go test -race -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: setup fmt vet lint test race rules smoke bench build docs clean help
+.PHONY: setup fmt vet lint test race rules smoke bench build image docs clean help
 
 setup: ## install what the tests need and the machine lacks (Debian, Ubuntu)
 	@if [ "$(SETUP)" != no ]; then .ci/setup.sh; fi
@@ -47,6 +47,9 @@ bench: ## the benchmarks
 
 build: ## the binary, as ./keyhealth
 	go build -trimpath -ldflags '$(LDFLAGS)' -o keyhealth ./cmd/exporter
+
+image: ## the container image, by docker
+	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t keyhealth .
 
 docs: setup ## write the golden files and the generated pages anew
 	go test ./collector ./cmd/exporter -update

@@ -10,6 +10,8 @@ programs() {
 		promtool      prometheus    the alert rules are checked and tested with it
 		prometheus    prometheus    the alert rules run in a real Prometheus
 		gcc           gcc,libc6-dev the race detector needs a C compiler
+		buildah       buildah       the container image is built and run with it
+		busybox       busybox-static the shell of the stand-in for the golang image
 	LIST
 }
 
