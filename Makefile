@@ -25,12 +25,15 @@ fmt: ## format the Go files
 
 vet: ## go vet
 	go vet ./...
+	cd dashboards/generate && go vet ./...
 
 lint: $(GOLANGCI) ## the linters of .golangci.yml
 	$(GOLANGCI) run ./...
+	cd dashboards/generate && ../../$(GOLANGCI) run --config ../../.golangci.yml ./...
 
 test: setup ## every test, with the race detector, against real servers
 	$(TEST) ./...
+	cd dashboards/generate && go test ./...
 
 race: setup ## every test three times in random order, to shake out races
 	$(TEST) -shuffle on -count 3 ./...
@@ -53,6 +56,7 @@ image: ## the container image, by docker
 
 docs: setup ## write the golden files and the generated pages anew
 	go test ./collector ./cmd/exporter -update
+	cd dashboards/generate && go run .
 
 clean: ## remove what was built here
 	rm -rf bin dist keyhealth *.out *.prof *.test coverage.txt

@@ -151,28 +151,28 @@ func (k keyspace) check(t *testing.T, m exportertest.Metrics) {
 	}
 }
 
-// TestExactCounts is a small keyspace at the default settings, found within an
-// interval, and again within an interval and a sweep after it has changed; and
-// a larger one of which every key is asked for.
+// TestExactCounts is a small keyspace at the default settings, found by the
+// first sweep, and by the next whole one after it has changed; and a larger one
+// of which every key is asked for. When sweeps begin is tested on a fake clock.
 func TestExactCounts(t *testing.T) {
 	t.Parallel()
 	redistest.Run(t, "exact", func(t *testing.T, binary string) {
 		server := redistest.StartBinary(t, binary)
 		redistest.Fill(t, server, fillLimiter, 1, 100_000)
 		settings := exportertest.Settings{"REDIS_URL": server.URL(), "TARGET_NAME": "shop", "CONFIG_FILE": writeRules(t)}
+		exportertest.Binary(t)
 		start := time.Now()
 		exporter := exportertest.Start(t, settings)
 		keyspace{n: 100_000}.check(t, exporter.Sweeps(t, 1))
-		if took := time.Since(start); took > time.Minute {
-			t.Errorf("the first counts took %v", took)
-		}
+		t.Logf("exact %.1f s after the start", time.Since(start).Seconds())
 		redistest.Fill(t, server, `for i = 1, 10000 do redis.call('SET', 'rate_limit:new' .. i, 9) end`)
 		added := time.Now()
 		metrics := exporter.Wait(t, "10,000 more zombies", func(m exportertest.Metrics) bool {
 			return m.Value(t, "keyhealth_zombie_keys", "db=0") == 14_620
 		})
-		if took := time.Since(added).Seconds(); took > 60+metrics.Value(t, "keyhealth_sweep_duration_seconds")+1 {
-			t.Errorf("the change took %v s to show", took)
+		t.Logf("changed %.1f s after the change", time.Since(added).Seconds())
+		if sweeps := metrics.Value(t, "keyhealth_sweeps_total"); sweeps > 3 { // one was perhaps on its way
+			t.Errorf("the change took until sweep %v to show", sweeps)
 		}
 		keyspace{n: 100_000, added: 10_000}.check(t, metrics)
 
