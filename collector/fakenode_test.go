@@ -142,6 +142,13 @@ func (n *fakeNode) log(command string) []fakeCall {
 	return slices.DeleteFunc(slices.Clone(n.calls), func(c fakeCall) bool { return command != "" && c.command != command })
 }
 
+// connections are how many are open, and the most that were at a time.
+func (n *fakeNode) connections() (open, most int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.open, n.most
+}
+
 // forget empties the log.
 func (n *fakeNode) forget() {
 	n.mu.Lock()

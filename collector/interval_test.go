@@ -131,8 +131,10 @@ func TestIntervalsOfNewcombe(t *testing.T) {
 				t.Errorf("mirrored Clopper-Pearson %v", mirrored)
 			}
 			// In a population that is never used up it is the same.
-			if got := shareInterval(test.k, test.n, 2e9); test.k < large && !near(got, test.direct) {
-				t.Errorf("of a huge population %v, want %v", got, test.direct)
+			for _, all := range []float64{2e9, 1e12, 8e14, math.MaxFloat64} {
+				if got := shareInterval(test.k, test.n, all); test.k < large && !near(got, test.direct) {
+					t.Errorf("of %v keys %v, want %v", all, got, test.direct)
+				}
 			}
 		})
 	}

@@ -70,6 +70,20 @@ func TestRefusedSelect(t *testing.T) {
 	})
 }
 
+// TestRefusedSelectOfAll: where no database can be met, nothing was.
+func TestRefusedSelectOfAll(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(2, "limit:%d", 70, 0)
+		n.deny("select", true)
+		target := targetOf(t, "limit=limit:*@60s")
+		target.Databases = []int{2}
+		if reason := failureOfSweep(t, newSweeper(target, n, 1)); reason != ReasonNoPermission {
+			t.Errorf("the reason is %s", reason)
+		}
+	})
+}
+
 // TestRefusedCommandHidesNoFailure: a command that was once refused and then
 // breaks the connection fails the sweep.
 func TestRefusedCommandHidesNoFailure(t *testing.T) {

@@ -176,6 +176,9 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 // readable fails a sweep whose keys were all kept from us: none that we may
 // read is not the same as none that are there.
 func readable(databases []*dbTally) error {
+	if len(databases) == 0 {
+		return &Failure{Reason: ReasonNoPermission, Err: errors.New("SELECT is refused")}
+	}
 	var met float64
 	var refused int64
 	for _, d := range databases {

@@ -163,7 +163,7 @@ func TestSweepTimeout(t *testing.T) {
 				if took := time.Since(start); took != 7*time.Second {
 					t.Errorf("took %v", took)
 				}
-				if n.open != 0 {
+				if open, _ := n.connections(); open != 0 {
 					t.Error("the connection was left open")
 				}
 			})

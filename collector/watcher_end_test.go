@@ -67,7 +67,7 @@ func TestCancel(t *testing.T) {
 				if took := time.Since(asked); took > 0 {
 					t.Errorf("took %v to end", took)
 				}
-				if n.open != 0 {
+				if open, _ := n.connections(); open != 0 {
 					t.Error("the connection was left open")
 				}
 				if after := w.Snapshot(); after.Health.Sweeps != before.Health.Sweeps || after.Health.Failures[ReasonUnreachable] != before.Health.Failures[ReasonUnreachable] {
@@ -76,6 +76,30 @@ func TestCancel(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCancelWaitsForTheSweep: when Run has returned, the sweep has too.
+func TestCancelWaitsForTheSweep(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.script(func(ctx context.Context, call fakeCall) error {
+			if call.command == "scan" {
+				_ = hang(ctx)
+				time.Sleep(50 * time.Millisecond) // the sweep is slow to notice
+				return cutError()
+			}
+			return nil
+		})
+		n.set(0, "page:a", 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if err := watcherOf(targetOf(t, ""), n, silentLog()).Run(ctx); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if open, _ := n.connections(); open != 0 {
+			t.Error("Run returned before its sweep")
+		}
+	})
 }
 
 // TestCancelDuringTheLastAnswer: the end and the sweep's outcome come together.
@@ -96,8 +120,8 @@ func TestCancelDuringTheLastAnswer(t *testing.T) {
 			if err := w.Run(ctx); err != nil {
 				t.Fatalf("Run: %v", err)
 			}
-			if s := w.Snapshot(); s.Health.Sweeps != 0 || n.open != 0 {
-				t.Fatalf("the end counts as a sweep, or a connection is open: %+v", s.Health)
+			if s := w.Snapshot(); s.Health.Sweeps != 0 {
+				t.Fatalf("the end counts as a sweep: %+v", s.Health)
 			}
 		}
 	})

@@ -1,5 +1,4 @@
-// The binary as a process: built once a test run, started on a free port,
-// always stopped.
+// The binary as a process: started on a free port, always stopped.
 
 package exportertest
 
@@ -12,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"syscall"
@@ -28,28 +26,6 @@ type Exporter struct {
 	output *output
 	ended  chan struct{}
 	client *http.Client
-}
-
-var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "keyhealth-test-")
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(dir, "keyhealth")
-	if text, err := exec.Command("go", "build", "-o", binary, "keyhealth/cmd/exporter").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, text)
-	}
-	return binary, nil
-})
-
-// Binary is the path of the built binary.
-func Binary(t testing.TB) string {
-	t.Helper()
-	binary, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return binary
 }
 
 // Settings are environment variables without their prefix KEYHEALTH_.

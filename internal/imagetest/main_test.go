@@ -2,7 +2,6 @@ package imagetest
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"keyhealth/internal/exportertest"
 )
 
 // root is the repository, seen from here.
@@ -17,26 +18,13 @@ const root = "../.."
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// seeSources looks at everything a binary is compiled from. The go command takes
-// the last result of a test while what the test has looked at stays the same, and
-// does not know what a compiler has looked at on its behalf.
-func seeSources(t *testing.T) {
-	t.Helper()
-	for _, dir := range []string{"cmd", "collector", "internal", "limiter"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, file := range []string{"go.mod", "go.sum", "Dockerfile", ".dockerignore"} {
-		readFile(t, root, file)
-	}
-}
-
 // goRun runs the go command in the repository.
 func goRun(t *testing.T, args ...string) {
 	t.Helper()
-	seeSources(t)
+	exportertest.SeeSources(t)
+	for _, file := range []string{"Dockerfile", ".dockerignore"} {
+		readFile(t, root, file)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
