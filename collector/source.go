@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,7 +160,7 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 	pipe := c.Pipeline()
 	commands := make([]*redis.IntCmd, len(names))
 	for i, name := range names {
-		commands[i] = redis.NewIntCmd(ctx, append(command[:len(command):len(command)], name)...)
+		commands[i] = redis.NewIntCmd(ctx, append(slices.Clip(command), name)...)
 		_ = pipe.Process(ctx, commands[i])
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error

@@ -1,17 +1,14 @@
-// One sweep of one node: connect, INFO, every database, INFO again, the second
-// looks, the sizes. How a database is met is walk.go and sample.go; what comes
+// A sweep of one node from outside: it begins with a connection and INFO and ends
+// with a result or a reason. What happens in between is session.go; what comes
 // out is scaled in estimate.go.
 
 package collector
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -56,21 +53,6 @@ type swept struct {
 	measured  bool      // sizes of keys were asked for, and answered
 }
 
-// session is the state of a running sweep.
-type session struct {
-	*sweeper
-	conn      conn
-	pacer     pacer
-	counting  counting
-	info      Info
-	selected  int
-	deadline  time.Time // samples end by then
-	run       time.Time // since when there was no rest from walking; zero: there was no walk
-	forbidden bool      // the ACL keeps some key's TTL from us
-	sizeless  bool      // or its size
-	now       time.Time // the server's time, when the suspects were last looked at; zero: unknown
-}
-
 // sweep meets the node's keys. greeted is told what INFO said as soon as it is
 // known. On an error nothing of the sweep counts.
 func (s *sweeper) sweep(ctx context.Context, greeted func(Info, time.Duration)) (*swept, error) {
@@ -88,11 +70,14 @@ func (s *sweeper) sweep(ctx context.Context, greeted func(Info, time.Duration)) 
 	return result, timedOut(ctx, err)
 }
 
+// errTooLong is the cause of a failure that the next sweep would meet again.
+var errTooLong = errors.New("the sweep took longer than its timeout")
+
 // timedOut tells the sweep's own end from a broken connection: the socket is
 // cut in both cases.
 func timedOut(ctx context.Context, err error) error {
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &Failure{Reason: ReasonTimeout, Err: errors.New("the sweep took longer than its timeout")}
+		return &Failure{Reason: ReasonTimeout, Err: errTooLong}
 	}
 	return err
 }
@@ -129,165 +114,4 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 		return nil, err
 	}
 	return run.databases(ctx)
-}
-
-// databases sweeps every database and looks again at what was found.
-func (s *session) databases(ctx context.Context) (*swept, error) {
-	sizes, sized := s.info.Keyspace()
-	result := &swept{}
-	numbers := s.numbers(sizes)
-	sampled := 0 // databases that share the time of samples
-	for _, db := range numbers {
-		s.walked[db] = !sized || s.walks(db, sizes[db].Keys)
-		if !s.walked[db] {
-			sampled++
-		}
-	}
-	for _, db := range numbers {
-		d := s.counting.newDBTally(db, s.walked[db])
-		d.before, d.sized = sizes[db], sized
-		if sized && sizes[db].Keys == 0 {
-			d.walked, d.share = true, 1
-		} else if err := s.use(ctx, db); denies(err) {
-			continue // no series is better than a wrong one
-		} else if err := s.database(ctx, d, &sampled); err != nil {
-			return nil, fmt.Errorf("database %d: %w", db, err)
-		}
-		result.databases = append(result.databases, d)
-	}
-	if err := readable(result.databases); err != nil {
-		return nil, err
-	}
-	if err := s.totals(ctx, result); err != nil {
-		return nil, err
-	}
-	result.folded = s.discover(result.databases)
-	if err := s.confirm(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("looking again: %w", err)
-	}
-	if err := s.measureSizes(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("MEMORY USAGE: %w", err)
-	}
-	result.now = s.now
-	result.measured = s.target.Sweep.MemorySamples > 0 && !s.sizeless
-	return result, nil
-}
-
-// readable fails a sweep whose keys were all kept from us: none that we may
-// read is not the same as none that are there.
-func readable(databases []*dbTally) error {
-	if len(databases) == 0 {
-		return &Failure{Reason: ReasonNoPermission, Err: errors.New("SELECT is refused")}
-	}
-	var met float64
-	var refused int64
-	for _, d := range databases {
-		met += d.met()
-		refused += d.refused
-	}
-	if refused > 0 && met == float64(refused) {
-		return &Failure{Reason: ReasonNoPermission, Err: errors.New("PTTL is refused for every key")}
-	}
-	return nil
-}
-
-// numbers are the databases to sweep, ascending: the configured ones, else
-// those that have or ever had keys, and always 0.
-func (s *session) numbers(sizes map[int]DBSize) []int {
-	if len(s.target.Databases) > 0 {
-		return slices.Sorted(slices.Values(s.target.Databases))
-	}
-	s.seen[0] = true
-	for db := range sizes {
-		s.seen[db] = true
-	}
-	return slices.Sorted(maps.Keys(s.seen))
-}
-
-// database meets one database's keys, all or a sample of them. sampled counts
-// the databases whose samples share the time that is left.
-func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error {
-	if err := s.use(ctx, d.db); err != nil {
-		return err
-	}
-	if s.walked[d.db] {
-		return s.walk(ctx, d)
-	}
-	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*sampled))
-	*sampled--
-	if s.capabilities.is("random_cursor", refused) {
-		return s.resumeWalk(ctx, d, until)
-	}
-	return s.sample(ctx, d, until)
-}
-
-// walks says whether a database of a size is walked: up to 1.5 times the
-// budget, or 2 times if it was walked last time, so that one at the border does
-// not change its kind from sweep to sweep.
-func (s *sweeper) walks(db int, keys int64) bool {
-	budget := s.target.Sweep.MaxKeys
-	if budget == 0 {
-		return true
-	}
-	if s.walked[db] {
-		return keys <= 2*budget
-	}
-	return keys <= budget+budget/2
-}
-
-// use selects a database unless it is selected.
-func (s *session) use(ctx context.Context, db int) error {
-	if s.selected == db || s.selected == -1 && db == 0 {
-		s.selected = db
-		return nil
-	}
-	if err := s.conn.selectDB(ctx, db); s.capabilities.note("select", err) != nil {
-		return fmt.Errorf("SELECT: %w", err)
-	}
-	s.selected = db
-	return nil
-}
-
-// totals reads INFO again: a sweep's numbers are scaled on what the node held
-// before and after.
-func (s *session) totals(ctx context.Context, result *swept) error {
-	info, err := s.conn.info(ctx)
-	if err != nil {
-		return fmt.Errorf("INFO: %w", err)
-	}
-	result.info = info
-	sizes, sized := info.Keyspace()
-	var keys float64
-	for _, d := range result.databases {
-		d.after, d.sized = sizes[d.db], d.sized && sized
-		result.examined += d.seen
-		weight := float64(cmp.Or(d.after.Keys, d.seen))
-		keys += weight
-		result.share += d.share * weight
-	}
-	if keys == 0 {
-		result.share = 1
-		return nil
-	}
-	result.share /= keys
-	return nil
-}
-
-// meet asks the TTL of each name and counts the keys.
-func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	ttls, err := s.conn.ttls(ctx, names)
-	if s.capabilities.note("pttl", err) != nil {
-		return fmt.Errorf("PTTL: %w", err)
-	}
-	at := time.Now()
-	for i, name := range names {
-		s.counting.add(d, meeting{name: name, ttl: ttls[i], at: at})
-	}
-	if s.forbidden = s.forbidden || d.refused > 0; s.forbidden {
-		s.capabilities.refuse("pttl")
-	}
-	return nil
 }

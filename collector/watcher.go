@@ -5,6 +5,7 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -145,7 +146,8 @@ func (w *Watcher) finished(done outcome) {
 		if !w.answered {
 			w.state.Node.Ping = 0
 		}
-		if !w.answered || reason == ReasonUnreachable || reason == ReasonTimeout {
+		lost := reason == ReasonUnreachable || reason == ReasonTimeout && !errors.Is(done.err, errTooLong)
+		if !w.answered || lost {
 			w.failed++
 		} else {
 			w.failed = 0

@@ -216,6 +216,30 @@ func TestRefusalIsRetriedAtTheInterval(t *testing.T) {
 	})
 }
 
+// TestTooLongSweepIsRetriedAtTheInterval: a sweep that would take too long again
+// is no reason for more of them.
+func TestTooLongSweepIsRetriedAtTheInterval(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.script(func(ctx context.Context, call fakeCall) error {
+			if call.command == "scan" {
+				<-ctx.Done()
+				return cutError()
+			}
+			return nil
+		})
+		n.set(0, "page:a", 0)
+		target := targetOf(t, "")
+		target.Sweep.Timeout = 5 * time.Second
+		began := time.Now()
+		watch(t, target, n)
+		pass(4 * time.Minute)
+		if at := starts(n, began); len(at) > 5 {
+			t.Errorf("%d sweeps in four minutes", len(at))
+		}
+	})
+}
+
 // TestNothingBeforeRun: a watcher that does not run yet has dialled nothing.
 func TestNothingBeforeRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
