@@ -27,6 +27,7 @@ func TestScrapesNeverWaitForRedis(t *testing.T) {
 	redistest.Fill(t, server, fillLarge, 1, 200_000)
 	settings := quick(server)
 	settings["SWEEP_MAX_KEYS"] = "0" // nearly always sweeping
+	settings["REDIS_TIMEOUT"] = "8s" // what a scrape that waited would take
 	exporter := Start(t, settings)
 	exporter.Sweeps(t, 1)
 	var times []time.Duration
@@ -47,7 +48,8 @@ func TestScrapesNeverWaitForRedis(t *testing.T) {
 	slices.Sort(times)
 	median, slowest := times[len(times)/2], times[len(times)-1]
 	t.Logf("%d scrapes, median %v, slowest %v", len(times), median, slowest)
-	if slowest > 10*median && slowest > 500*time.Millisecond { // far below what Redis kept us waiting
+	// A busy machine can hold up a scrape as well: it is the 8 s that must not show.
+	if slowest > 10*median && slowest > 4*time.Second {
 		t.Errorf("the slowest scrape took %v, the median %v", slowest, median)
 	}
 }
