@@ -57,7 +57,7 @@ func (c capabilities) note(name string, err error) error {
 // denies says whether an error is the server's refusal to do what was asked.
 func denies(err error) bool {
 	failure := (*Failure)(nil)
-	return errors.As(err, &failure) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
+	return errors.As(err, &failure) && !errors.Is(err, errNoDatabase) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
 }
 
 // list has every known capability, by name.

@@ -35,8 +35,8 @@ func (d Discovery) Validate() error {
 		return errors.New("depth must be from 1 to 8")
 	}
 	for _, word := range d.Allow {
-		if word == "" || !utf8.ValidString(word) || len(word) > longestWord {
-			return fmt.Errorf("allow must be a list of texts of 1 to %d bytes", longestWord)
+		if word == "" || !utf8.ValidString(word) || len(word) > longestWord || strings.ContainsAny(word, "*"+d.Separators) {
+			return fmt.Errorf("allow must be a list of segments of 1 to %d bytes, without separators or *", longestWord)
 		}
 	}
 	return nil

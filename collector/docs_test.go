@@ -85,6 +85,12 @@ func metricsMarkdown(t *testing.T) string {
 				doc.Name, doc.Type, strings.Join(doc.Labels, "`, `"), cardinality(t, doc), markdown.Replace(doc.Help))
 		}
 	}
+	b.WriteString("\n## Label values\n\nWhy a sweep failed (`reason`), which is in the log too:\n\n| reason | what to do |\n|---|---|\n")
+	for _, reason := range reasons {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", reason, markdown.Replace(advice[reason]))
+	}
+	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `source` of a group: `%s`, `%s` or `%s`.\n", strings.Join(bandNames[:], "`, `"),
+		strings.Join(errorKinds, "`, `"), SourceRule, SourceDiscovered, SourceOther)
 	for _, doc := range left {
 		t.Errorf("%s has no topic: add its table to metricTopics", doc.Name)
 	}

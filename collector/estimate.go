@@ -21,15 +21,16 @@ type estimator struct {
 	measured     bool      // sizes of keys were asked for
 }
 
-// newEstimator finds the scales. Keys without TTL cannot have expired, so INFO's
-// keys - expires is their exact number. Keys with TTL are scaled on the live
-// rest: INFO's number holds expired ones too, so the live keys are estimated
-// from those seen in the share of SCAN's order that was covered.
+// newEstimator finds the scales. Where the keyspace stands still, INFO's totals
+// are better than the share that was covered: keys without TTL cannot have
+// expired, so INFO's keys - expires is their exact number; keys with TTL are
+// scaled on the live rest, since INFO's number holds expired ones too. Where it
+// moves, nobody knows to which groups the new keys belong, and no total fits.
 func newEstimator(d *dbTally) *estimator {
 	e := &estimator{dbTally: d}
 	with, without := d.sums()
 	share := math.Max(d.share, 1e-12)
-	if !d.sized || d.refused > 0 { // no total fits what we were shown
+	if !d.still() || d.refused > 0 {
 		e.scaleWith, e.scaleWithout = 1/share, 1/share
 		return e
 	}
@@ -42,7 +43,15 @@ func newEstimator(d *dbTally) *estimator {
 	return e
 }
 
-// live estimates the keys that have not expired.
+// still says whether INFO told nearly the same before and after.
+func (d *dbTally) still() bool {
+	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 0.02*float64(max(a, b)) }
+	return d.sized && near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
+}
+
+// live estimates the keys that have not expired. A sample that agrees with INFO
+// within its own error (measured: 1.2 / sqrt(n), here twice that) takes INFO's
+// number: what is cut off above would bias it otherwise.
 func (d *dbTally) live() float64 {
 	with, without := d.sums()
 	seen := float64(with+without) / math.Max(d.share, 1e-12)
@@ -51,12 +60,17 @@ func (d *dbTally) live() float64 {
 	if after > 0 {
 		growth = math.Max(1, 2*after/(before+after))
 	}
+	if n := float64(with + without); !d.walked && n >= 100 && seen*growth > after*(1-2.4/math.Sqrt(n)) {
+		return after
+	}
 	return math.Min(after, seen*growth)
 }
 
-// unreclaimed is the share of INFO's keys that is expired garbage.
+// unreclaimed is the share of INFO's keys that is expired garbage. Keys that
+// came while we looked are none.
 func (d *dbTally) unreclaimed() *float64 {
-	if !d.sized || d.refused > 0 || d.after.Keys == 0 {
+	grown := float64(d.after.Keys) > 1.1*float64(d.before.Keys)
+	if !d.sized || d.refused > 0 || d.after.Keys == 0 || grown || d.unmet() {
 		return nil
 	}
 	share := 1 - d.live()/float64(d.after.Keys)
@@ -82,7 +96,7 @@ func (e *estimator) group(t *tally) Group {
 	}
 	g.ByTTL[0] = g.WithoutTTL
 	g.Keys = g.WithoutTTL + float64(t.with)*e.scaleWith
-	if t.expectsTTL() && (t.without == 0 || t.looked > 0) {
+	if t.expectsTTL() && (t.without == 0 || t.looked > 0) && !t.unreadable() {
 		g.Zombies = e.zombies(t, g)
 	}
 	if e.measured {
@@ -168,7 +182,8 @@ func (e *estimator) memory(t *tally, g Group) *Memory {
 	return m
 }
 
-// expected takes all groups of a database that expect a TTL together.
+// expected takes all groups of a database that expect a TTL together. Its
+// zombies are unknown where those of one group are.
 func (e *estimator) expected(groups []Group) Group {
 	sum := Group{DB: e.db, Zombies: &Zombies{}}
 	all := looks{all: true}
@@ -176,8 +191,11 @@ func (e *estimator) expected(groups []Group) Group {
 	var confirmed float64
 	for i, t := range e.groups {
 		g := groups[i]
-		if !t.expectsTTL() || g.Zombies == nil {
+		if !t.expectsTTL() {
 			continue
+		}
+		if g.Zombies == nil || e.unmet() {
+			return Group{DB: e.db}
 		}
 		sum.Examined += g.Examined
 		sum.Keys += g.Keys

@@ -60,11 +60,20 @@ func reasonOf(err error) string {
 	return ReasonOther
 }
 
+// errNoDatabase is no refusal: the user asked for what is not there.
+var errNoDatabase = errors.New("the server has no such database")
+
+// passes says whether a server that answers so still answers INFO.
+func passes(err error) bool {
+	reason := reasonOf(err)
+	return reason == ReasonLoading || reason == ReasonMasterDown
+}
+
 // replyReasons maps the first word of an error reply.
 var replyReasons = map[string]string{
 	"NOAUTH": ReasonAuth, "WRONGPASS": ReasonAuth, "NOPERM": ReasonNoPermission, "LOADING": ReasonLoading,
 	"BUSY": ReasonBusy, "MASTERDOWN": ReasonMasterDown, "CLUSTERDOWN": ReasonCluster, "MOVED": ReasonCluster,
-	"ASK": ReasonCluster, "READONLY": ReasonRefused,
+	"ASK": ReasonCluster, "OOM": ReasonOther, "MISCONF": ReasonOther, "READONLY": ReasonOther,
 }
 
 // refusal turns an error reply into a Failure that keeps its code only.
@@ -78,6 +87,8 @@ func refusal(reply string) *Failure {
 	case strings.HasPrefix(reply, "ERR AUTH"), strings.HasPrefix(reply, "ERR invalid password"),
 		strings.HasPrefix(reply, "ERR Client sent AUTH"):
 		reason = ReasonAuth
+	case strings.Contains(reply, "DB index is out of range"):
+		return &Failure{Reason: ReasonRefused, Err: errNoDatabase}
 	default:
 		reason = ReasonRefused
 	}
@@ -93,10 +104,11 @@ func brokenLink(err error) *Failure {
 	var authority x509.UnknownAuthorityError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
+	var operation *net.OpError
 	var network net.Error
 	switch {
-	case errors.As(err, &authority), errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &authority), errors.As(err, &certificate), errors.As(err, &record),
+		errors.As(err, &operation) && strings.HasSuffix(operation.Op, " error"): // a TLS alert
 		return &Failure{Reason: ReasonTLS, Err: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.As(err, &network) && network.Timeout():
@@ -104,5 +116,6 @@ func brokenLink(err error) *Failure {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.As(err, &network):
 		return &Failure{Reason: ReasonUnreachable, Err: err}
 	}
-	return &Failure{Reason: ReasonOther, Err: err}
+	// What else there is quotes what the server sent.
+	return &Failure{Reason: ReasonOther, Err: errors.New("the answer could not be understood")}
 }

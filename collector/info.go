@@ -4,6 +4,7 @@
 package collector
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -150,6 +151,9 @@ func (i Info) Scripts() []Script {
 	}
 	return scripts
 }
+
+// Mode is standalone, cluster or sentinel; Valkey has a name of its own for it.
+func (i Info) Mode() string { return cmp.Or(i.Text("redis_mode"), i.Text("server_mode")) }
 
 // Role is master, replica or sentinel; empty where the server does not tell.
 func (i Info) Role() string {

@@ -15,7 +15,12 @@ func databaseRow(name, help string, read func(Database) (float64, bool)) metric 
 
 func databaseMetrics() []metric {
 	ratio := func(pick func(*Zombies) float64) func(Database) (float64, bool) {
-		return func(d Database) (float64, bool) { return pick(d.Expected.Zombies), d.Expected.Zombies.Rated }
+		return func(d Database) (float64, bool) {
+			if z := d.Expected.Zombies; z != nil && z.Rated {
+				return pick(z), true
+			}
+			return 0, false
+		}
 	}
 	return []metric{
 		databaseRow("keyhealth_keys", "Keys in the database, by INFO at the last sweep; expired ones that are not reclaimed yet count.",
@@ -23,7 +28,12 @@ func databaseMetrics() []metric {
 		databaseRow("keyhealth_keys_without_ttl", "Keys without TTL in the database, by INFO at the last sweep.",
 			func(d Database) (float64, bool) { return float64(d.WithoutTTL), d.Sized }),
 		databaseRow("keyhealth_zombie_keys", "Zombies of all groups that expect a TTL, as of the last sweep.",
-			func(d Database) (float64, bool) { return d.Expected.Zombies.Keys, true }),
+			func(d Database) (float64, bool) {
+				if d.Expected.Zombies == nil {
+					return 0, false
+				}
+				return d.Expected.Zombies.Keys, true
+			}),
 		databaseRow("keyhealth_zombie_ratio", "Zombies as a share of the keys of all groups that expect a TTL, as of the last sweep.",
 			ratio(func(z *Zombies) float64 { return z.Ratio })),
 		databaseRow("keyhealth_zombie_ratio_lower_bound", "Lower bound of the 95 % interval of the zombie ratio, as of the last sweep.",
@@ -71,7 +81,7 @@ func nodeMetrics() []metric {
 		{name: "keyhealth_redis_info", help: "1; what the server says it is.", kind: gauge,
 			labels: []string{"node", "role", "version", "mode", "flavor"}, read: func(s *Snapshot, put put) {
 				if i := s.Info; i != nil {
-					put(1, s.Node.Name, i.Role(), i.Version(), i.Text("redis_mode"), i.Flavor())
+					put(1, s.Node.Name, i.Role(), i.Version(), i.Mode(), i.Flavor())
 				}
 			}},
 		eachRow("keyhealth_db_keys", "Keys in the node's database, by INFO; expired ones that are not reclaimed yet count.", "db",

@@ -2,6 +2,7 @@ package collector
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -17,8 +18,11 @@ type pacer struct {
 // can be slower than the batch's own round trips.
 func (p *pacer) rest(batch time.Duration, trips int) time.Duration {
 	work := max(batch-time.Duration(trips)*p.ping, batch/5)
-	return time.Duration(float64(work) * (1/p.duty - 1))
+	return time.Duration(math.Min(float64(work)*(1/p.duty-1), float64(longestRest)))
 }
+
+// longestRest keeps a tiny duty from overflowing.
+const longestRest = time.Hour
 
 // pings is how often a sweep asks for the round trip's time.
 const pings = 3

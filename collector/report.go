@@ -7,13 +7,17 @@ import (
 
 // advice says what to do about a failure, where there is something to do.
 var advice = map[string]string{
-	ReasonUnreachable:  "is the server up and the address right? In a container 127.0.0.1 is the container itself",
+	ReasonUnreachable:  "is the server up, the address right, and does the port want rediss://? In a container 127.0.0.1 is the container itself",
 	ReasonTimeout:      "the server or the network is slow, or the sweep has more to do than its timeout allows",
-	ReasonTLS:          "check the CA file, the server name, and whether the port speaks TLS",
-	ReasonAuth:         "check the user and the password",
+	ReasonTLS:          "check the CA file, the server name, and whether the port speaks TLS: without it the URL begins with redis://",
+	ReasonAuth:         "check the user and the password; where none is set: KEYHEALTH_REDIS_PASSWORD_FILE",
 	ReasonNoPermission: "the ACL user lacks a permission: see docs/permissions.md",
 	ReasonLoading:      "the server is loading its data; the next sweep tries again",
 	ReasonBusy:         "a script blocks the server; the next sweep tries again",
+	ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
+	ReasonCluster:      "give the address of a server that is in no Cluster",
+	ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
+	ReasonOther:        "the error says what is known",
 	ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
 }
 
@@ -35,6 +39,7 @@ func (w *Watcher) report(reason string, err error) {
 	switch {
 	case reason == "" && health.Sweeps == 1:
 		w.log.Info("First sweep done", "keys_examined", health.Examined, "duration", health.Duration.Round(time.Millisecond))
+		w.reportUnmatched()
 	case reason == w.problem:
 	case reason == "":
 		w.log.Info("Sweeps succeed again", "keys_examined", health.Examined)
@@ -50,12 +55,30 @@ func (w *Watcher) report(reason string, err error) {
 	}
 }
 
+// reportUnmatched names the rules that took no key: a glob with a typo looks as
+// healthy as a group without zombies.
+func (w *Watcher) reportUnmatched() {
+	matched := map[string]bool{}
+	for _, g := range w.state.Groups {
+		matched[g.Name] = matched[g.Name] || g.Examined > 0
+	}
+	var unmatched []string
+	for _, rule := range w.target.Rules {
+		if !matched[rule.Name] {
+			unmatched = append(unmatched, rule.Name)
+		}
+	}
+	if len(unmatched) > 0 {
+		w.log.Warn("No key that was met matches these groups", "groups", unmatched, "hint", "compare their globs with the names of the keys")
+	}
+}
+
 func (w *Watcher) reportCapability(c Capability) {
 	switch {
 	case c.Permitted:
 		w.log.Info("Redis permits it again", "capability", c.Name)
 	case c.Name == "random_cursor":
-		w.log.Warn("SCAN takes no random cursors here: a keyspace above the budget is walked part by part")
+		w.log.Warn("SCAN takes no random cursors here: a keyspace above the budget is walked whole, which takes longer")
 	default:
 		w.log.Warn("Redis refuses a command", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
 	}

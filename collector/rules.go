@@ -132,6 +132,9 @@ func (r *Rule) validate() error {
 	if strings.HasPrefix(r.Name, "(") {
 		return errors.New("a name must not begin with \"(\": those names are keyhealth's own")
 	}
+	if strings.HasSuffix(r.Name, " (discovered)") || strings.HasSuffix(r.Name, " (preset)") {
+		return errors.New("a name must not end in \" (discovered)\" or \" (preset)\": those names are keyhealth's own")
+	}
 	if !utf8.ValidString(r.Name) || len(r.Name) > maxGroupName {
 		return fmt.Errorf("a name must be valid UTF-8 and at most %d bytes long: it is a label value", maxGroupName)
 	}

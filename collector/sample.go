@@ -34,9 +34,13 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 			s.judgeCursors(line.share(), d.met()/float64(d.before.Keys))
 		}
 		if s.capabilities.is("random_cursor", refused) {
-			return s.restart(ctx, d, until)
+			return s.restart(ctx, d)
 		}
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), trips)); err != nil {
+		rest := s.pacer.rest(time.Since(began), trips)
+		if time.Now().Add(rest).After(until) {
+			break // after a stall the rest may be long, and nothing follows it
+		}
+		if err := sleep(ctx, rest); err != nil {
 			return err
 		}
 	}
@@ -44,12 +48,14 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 	return nil
 }
 
-// restart forgets a sample whose cursors were not understood.
-func (s *session) restart(ctx context.Context, d *dbTally, until time.Time) error {
+// restart walks a database whose sample met cursors that are no places. Part of
+// a walk would be no sample: what lies together in SCAN's order may belong
+// together.
+func (s *session) restart(ctx context.Context, d *dbTally) error {
 	fresh := s.counting.newDBTally(d.db, false)
 	fresh.before, fresh.sized = d.before, d.sized
 	*d = *fresh
-	return s.resumeWalk(ctx, d, until)
+	return s.walk(ctx, d)
 }
 
 // places draws the starts of a sample's pages: one in each of m equal stretches

@@ -43,19 +43,22 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	for _, db := range numbers {
 		d := s.counting.newDBTally(db, s.walked[db])
 		d.before, d.sized = sizes[db], sized
-		if sized && sizes[db].Keys == 0 {
-			d.walked, d.share = true, 1
-		} else if err := s.use(ctx, db); denies(err) {
-			continue // no series is better than a wrong one
-		} else if err := s.database(ctx, d, &sampled); err != nil {
+		switch err := s.meetAll(ctx, d, &sampled); {
+		case err == nil:
+			result.databases = append(result.databases, d)
+		case s.capabilities.is("select", refused) && denies(err) && len(s.target.Databases) == 0:
+			// No series is better than a wrong one.
+		default:
 			return nil, fmt.Errorf("database %d: %w", db, err)
 		}
-		result.databases = append(result.databases, d)
 	}
 	if err := readable(result.databases); err != nil {
 		return nil, err
 	}
 	if err := s.totals(ctx, result); err != nil {
+		return nil, err
+	}
+	if err := visible(result.databases); err != nil {
 		return nil, err
 	}
 	result.folded = s.discover(result.databases)
@@ -68,6 +71,30 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	result.now = s.now
 	result.measured = s.target.Sweep.MemorySamples > 0 && !s.sizeless
 	return result, nil
+}
+
+// meetAll meets a database's keys. One that the user asked for by its number is
+// selected even when it is said to have no keys: it may not exist.
+func (s *session) meetAll(ctx context.Context, d *dbTally, sampled *int) error {
+	if d.sized && d.before.Keys == 0 {
+		d.walked, d.share = true, 1
+		if len(s.target.Databases) == 0 {
+			return nil
+		}
+		return s.use(ctx, d.db)
+	}
+	return s.database(ctx, d, sampled)
+}
+
+// visible fails a sweep to which SCAN showed nothing of what INFO counts: keys
+// without TTL cannot have expired.
+func visible(databases []*dbTally) error {
+	for _, d := range databases {
+		if d.sized && d.met() == 0 && min(d.before.WithoutTTL(), d.after.WithoutTTL()) > 0 {
+			return &Failure{Reason: ReasonRefused, Err: fmt.Errorf("database %d: SCAN shows no keys, INFO counts some", d.db)}
+		}
+	}
+	return nil
 }
 
 // readable fails a sweep whose keys were all kept from us: none that we may
@@ -107,14 +134,11 @@ func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error 
 	if err := s.use(ctx, d.db); err != nil {
 		return err
 	}
-	if s.walked[d.db] {
+	if s.walked[d.db] || s.capabilities.is("random_cursor", refused) {
 		return s.walk(ctx, d)
 	}
 	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*sampled))
 	*sampled--
-	if s.capabilities.is("random_cursor", refused) {
-		return s.resumeWalk(ctx, d, until)
-	}
 	return s.sample(ctx, d, until)
 }
 

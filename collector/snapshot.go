@@ -50,7 +50,7 @@ type Database struct {
 	Keys        int64
 	WithoutTTL  int64
 	Unreclaimed *float64 // share of Keys that is expired and not reclaimed; nil: unknown
-	Expected    Group    // all groups that expect a TTL, taken together
+	Expected    Group    // all groups that expect a TTL, taken together; its Zombies are nil where they are unknown
 }
 
 // Group is what a sweep found of one group in one database. Counts are exact
@@ -107,7 +107,7 @@ func (r *swept) data() (databases []Database, groups []Group) {
 		figures := make([]Group, len(d.groups))
 		for i, t := range d.groups {
 			figures[i] = e.group(t)
-			if t.examined() > 0 || t.rule != nil && !t.unreadable() && (d.db == 0 || d.after.Keys > 0) {
+			if t.examined() > 0 || t.rule != nil && !t.unreadable() && !d.unmet() && (d.db == 0 || d.after.Keys > 0) {
 				groups = append(groups, figures[i])
 			}
 		}

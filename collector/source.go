@@ -60,7 +60,7 @@ func (r *redisServer) connect(ctx context.Context) (conn, error) {
 	client.AddHook(sentHook{r.sent})
 	c := &redisConn{client: client, Conn: client.Conn(), dialer: dialer}
 	c.stop = context.AfterFunc(ctx, dialer.cut)
-	if err := failureOf(c.Ping(ctx).Err()); err != nil && !denies(err) {
+	if err := failureOf(c.Ping(ctx).Err()); err != nil && !denies(err) && !passes(err) {
 		c.close()
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
@@ -169,6 +169,8 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 		answer, err := command.Result()
 		failure := (*Failure)(nil)
 		switch {
+		case err == nil && answer < ttlGone:
+			return nil, &Failure{Reason: ReasonOther, Err: errors.New("a number was answered that there is not")}
 		case err == nil:
 			answers[i] = answer
 		case errors.Is(err, redis.Nil):

@@ -22,9 +22,8 @@ type sweeper struct {
 
 	shaper *shaper
 	shapes shapes
-	walked map[int]bool   // databases that the last sweep walked
-	seen   map[int]bool   // databases that ever had keys
-	resume map[int]uint64 // where a database's walk goes on that cannot jump
+	walked map[int]bool // databases that the last sweep walked
+	seen   map[int]bool // databases that ever had keys
 }
 
 func newSweeper(target Target, node node, seed uint64) *sweeper {
@@ -38,7 +37,6 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 		shapes:       shapes{words: map[int]map[string]bool{}},
 		walked:       map[int]bool{},
 		seen:         map[int]bool{},
-		resume:       map[int]uint64{},
 	}
 }
 
@@ -51,6 +49,17 @@ type swept struct {
 	folded    int       // discovered groups that were too many to show
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
+}
+
+// safely turns a panic into a failed sweep: whatever a server sends, the
+// exporter goes on and says that it failed.
+func (s *sweeper) safely(ctx context.Context, greeted func(Info, time.Duration)) (result *swept, err error) {
+	defer func() {
+		if recover() != nil { // its text may quote what the server sent
+			result, err = nil, &Failure{Reason: ReasonOther, Err: errors.New("the sweep broke off: this is a bug of keyhealth")}
+		}
+	}()
+	return s.sweep(ctx, greeted)
 }
 
 // sweep meets the node's keys. greeted is told what INFO said as soon as it is
@@ -102,14 +111,18 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if s.target.Discovery.Enabled {
 		run.counting.tree = func(db int) *segmentTree { return newSegmentTree(s.shaper, s.shapes.words[db]) }
 	}
-	if err := run.pacer.measure(ctx, c); s.capabilities.note("ping", err) != nil && !denies(err) {
-		return nil, fmt.Errorf("PING: %w", err)
+	pinged := s.capabilities.note("ping", run.pacer.measure(ctx, c))
+	if pinged != nil && !denies(pinged) && !passes(pinged) {
+		return nil, fmt.Errorf("PING: %w", pinged)
 	}
 	var err error
 	if run.info, err = c.info(ctx); s.capabilities.note("info", err) != nil {
 		return nil, fmt.Errorf("INFO: %w", err)
 	}
 	greeted(run.info, run.pacer.ping)
+	if pinged != nil && passes(pinged) {
+		return nil, fmt.Errorf("PING: %w", pinged)
+	}
 	if err := checkMode(run.info); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func TestDatabases(t *testing.T) {
 		selected   []int
 	}{
 		{"all", nil, []int{0, 2, 5, 7}, []int{0, 2, 5, 7}},
-		{"some", []int{7, 2, 3}, []int{2, 3, 7}, []int{2, 7}},
+		{"some", []int{7, 2, 3}, []int{2, 3, 7}, []int{2, 3, 7}},
 		{"database 0 only", []int{0}, []int{0}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

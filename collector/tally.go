@@ -94,6 +94,9 @@ type dbTally struct {
 	before, after DBSize
 }
 
+// unmet says that keys came to a database after it was passed over as empty.
+func (d *dbTally) unmet() bool { return d.met() == 0 && d.before.Keys == 0 && d.after.Keys > 0 }
+
 // sums adds up the groups, those that were discovered included.
 func (d *dbTally) sums() (with, without int64) {
 	for _, t := range d.groups {

@@ -20,10 +20,14 @@ func handshake(ctx context.Context, conn net.Conn, endpoint Endpoint) (net.Conn,
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		if failure := brokenLink(err); failure.Reason != ReasonOther {
+		switch failure := brokenLink(err); failure.Reason {
+		case ReasonTimeout:
+			return nil, &Failure{Reason: ReasonTLS, Err: errors.New("no answer to the TLS handshake")}
+		case ReasonOther:
+			return nil, &Failure{Reason: ReasonTLS, Err: err}
+		default:
 			return nil, failure
 		}
-		return nil, &Failure{Reason: ReasonTLS, Err: err}
 	}
 	return secured, nil
 }

@@ -11,7 +11,7 @@ func nodeOf(target Target, sent *commandCounts) node {
 // checkMode refuses what would be counted wrongly: one node of a Cluster is
 // not its whole keyspace, and a Sentinel has none.
 func checkMode(info Info) error {
-	switch info.Text("redis_mode") {
+	switch info.Mode() {
 	case "cluster":
 		return &Failure{Reason: ReasonCluster, Err: errors.New("the address is a node of a Redis Cluster, which this version does not follow")}
 	case "sentinel":

@@ -46,7 +46,7 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 		} else if wrapped && placeOf(page.next) >= start {
 			break
 		}
-		s.checkAdvance(d, cursor, page.next, seam.pages)
+		s.checkAdvance(d, cursor, page.next, seam)
 		cursor = page.next
 		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
 			return err
@@ -88,15 +88,18 @@ const (
 	provenKeys  = 1000
 )
 
-// checkAdvance learns from a walk whether cursors mean places: each page must
-// lead forward, and after some pages the cursor must have moved on as far as
-// their keys are of all, within a factor of 5.
-func (s *session) checkAdvance(d *dbTally, cursor, next uint64, pages int) {
+// checkAdvance learns from a walk from 0 whether cursors mean places: each page
+// must lead forward, and after some pages the cursor must have moved on as far
+// as their keys are of all, within a factor of 5. What was refused once may be
+// permitted by a later walk: expired keys that are not reclaimed look like a
+// cursor that moves too fast.
+func (s *session) checkAdvance(d *dbTally, cursor, next uint64, seam *seam) {
+	seam.backward = seam.backward || !advances(cursor, next)
 	switch {
-	case next == 0 || !s.capabilities.is("random_cursor", unknown):
-	case !advances(cursor, next):
+	case next == 0 || s.capabilities.is("random_cursor", permitted):
+	case seam.backward:
 		s.capabilities.refuse("random_cursor")
-	case pages >= provenPages && d.met() >= provenKeys && d.sized:
+	case seam.pages >= provenPages && d.met() >= provenKeys && d.sized:
 		s.judgeCursors(float64(placeOf(next))/0x1p64, d.met()/float64(d.before.Keys))
 	}
 }
@@ -105,7 +108,7 @@ func (s *session) checkAdvance(d *dbTally, cursor, next uint64, pages int) {
 // something else do not for long.
 func advances(cursor, next uint64) bool { return next == 0 || placeOf(next) > placeOf(cursor) }
 
-// judgeCursors decides once for all whether random cursors can be trusted.
+// judgeCursors decides whether random cursors can be trusted.
 func (s *session) judgeCursors(moved, expected float64) {
 	if moved > expected/5 && moved < math.Max(expected*5, 1e-9) {
 		s.capabilities.permit("random_cursor")
@@ -114,37 +117,13 @@ func (s *session) judgeCursors(moved, expected float64) {
 	s.capabilities.refuse("random_cursor")
 }
 
-// resumeWalk goes on where the last sweep ended, for a budget of keys: the way
-// through a large keyspace whose server takes no random cursors.
-func (s *session) resumeWalk(ctx context.Context, d *dbTally, until time.Time) error {
-	everything := func(names []string) []string { return names }
-	for met := int64(0); met < s.target.Sweep.MaxKeys && time.Now().Before(until); {
-		if err := s.spareExpiry(ctx); err != nil {
-			return err
-		}
-		began := time.Now()
-		page, err := s.page(ctx, d, s.resume[d.db], everything)
-		if err != nil {
-			return err
-		}
-		s.resume[d.db] = page.next
-		met += int64(len(page.names))
-		if page.next == 0 {
-			break
-		}
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
-			return err
-		}
-	}
-	d.share = math.Min(1, d.met()/float64(max(1, d.before.Keys)))
-	return nil
-}
-
 // seam knows the keys of a walk's first pages by a hash of their names.
 type seam struct {
 	seed  maphash.Seed
 	known map[uint64]bool
 	pages int // with keys, before the wrap
+
+	backward bool // a page led back: cursors are no places
 }
 
 func newSeam() *seam { return &seam{seed: maphash.MakeSeed(), known: map[uint64]bool{}} }

@@ -100,7 +100,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-next.C:
 			started, sweeping, w.answered = time.Now(), true, false
 			go func() {
-				result, err := w.sweeper.sweep(ctx, func(info Info, ping time.Duration) { greetings <- greeting{info, ping} })
+				result, err := w.sweeper.safely(ctx, func(info Info, ping time.Duration) { greetings <- greeting{info, ping} })
 				outcomes <- outcome{result, err, time.Since(started)}
 			}()
 		case hello := <-greetings:

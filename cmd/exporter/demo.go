@@ -42,8 +42,21 @@ func serveDemo(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 		report(stderr, problem{subject: demoCommand, rule: tidy(err)})
 		return exitUsage
 	}
-	welcome(stdout, cfg)
-	return serveTarget(ctx, cfg, target, stderr, d)
+	if cfg.given[nameListenAddress].isEmpty() {
+		cfg.Web.ListenAddress = []string{"127.0.0.1:10121"} // a demo is nobody else's business
+	}
+	return serveTarget(ctx, cfg, target, stderr, &welcomed{d, func() { welcome(stdout, cfg) }})
+}
+
+// welcomed is a demo that greets when it runs: the port is open by then.
+type welcomed struct {
+	*demo.Demo
+	greet func()
+}
+
+func (w *welcomed) Run(ctx context.Context) error {
+	w.greet()
+	return w.Demo.Run(ctx)
 }
 
 // welcome says what is running, and what to look at.
@@ -55,7 +68,8 @@ a few correct applications, and limiters that lose a TTL now and then. Callers
 get locked out before your eyes. Ctrl-C ends it and leaves nothing behind.
 
   what keyhealth sees   http://127.0.0.1:%[1]s%[2]s
-  the zombies alone     curl -s http://127.0.0.1:%[1]s%[2]s | grep zombie
+  the zombies alone     curl -s http://127.0.0.1:%[1]s%[2]s |
+                          grep '^keyhealth_group_zombie_keys{'
 
 These groups are described to it, as a file for KEYHEALTH_CONFIG_FILE would:
 

@@ -173,7 +173,7 @@ func announce(log *slog.Logger, target collector.Target) {
 	)
 	if len(target.Rules) == 0 {
 		log.Warn("no groups are described: keys without TTL are counted, but which of them are zombies is not known",
-			"hint", nameGroups+"=name=prefix:*@60s")
+			"hint", nameGroups+"='name=prefix:*@60s'")
 	}
 	if tls := target.Endpoint.TLS; tls != nil && tls.SkipVerify {
 		log.Warn("the certificate of Redis is not verified", "setting", "KEYHEALTH_REDIS_TLS_SKIP_VERIFY")

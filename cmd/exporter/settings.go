@@ -53,15 +53,15 @@ type redisTLSSettings struct {
 }
 
 type sweepSettings struct {
-	Interval  collector.Duration `topic:"Sweep" default:"60s" rule:"must be a duration of 1s or more" desc:"Time from the start of a sweep to the start of the next, 1s or more; sweeps never overlap."`
-	MaxKeys   whole              `split_words:"true" topic:"Sweep" default:"100000" rule:"must be a whole number, 0 or more" desc:"Budget: the keys that a sweep examines per database. A larger database is sampled. 0 is every key."`
+	Interval  collector.Duration `topic:"Sweep" default:"60s" rule:"must be a duration from 1s to 365d" desc:"Time from the start of a sweep to the start of the next, 1s to 365d; sweeps never overlap. The second one comes a little early, so that many exporters do not sweep in step."`
+	MaxKeys   whole              `split_words:"true" topic:"Sweep" default:"100000" rule:"must be a whole number from 0 to 1000000000000" desc:"Budget: the keys that a sweep examines per database. A larger database is sampled. 0 is every key."`
 	Duty      float64            `topic:"Sweep" default:"0.10" rule:"must be a number above 0 and at most 1" desc:"Largest share of time that a sweep may keep Redis busy, above 0 and at most 1."`
 	ScanCount whole              `split_words:"true" topic:"Sweep" default:"100" rule:"must be a whole number from 10 to 1000" desc:"Keys per round trip, 10 to 1000. More is faster, and other clients wait longer."`
 	Timeout   collector.Duration `topic:"Sweep" default:"10m" rule:"must be a duration, 0 for none" desc:"A sweep that takes longer fails; 0 is none. Where KEYHEALTH_SWEEP_MAX_KEYS is 0 it applies only when set."`
 }
 
 type webSettings struct {
-	ListenAddress []string `split_words:"true" topic:"Web" default:":10121" rule:"must be [host]:port, several separated by commas" desc:"Address to serve on, [host]:port; several are separated by commas."`
+	ListenAddress []string `split_words:"true" topic:"Web" default:":10121" rule:"must be [host]:port, several separated by commas" desc:"Address to serve on, [host]:port; several are separated by commas. Without a host it is every interface; 127.0.0.1:10121 keeps it local."`
 	ConfigFile    string   `split_words:"true" topic:"Web" rule:"must be a web configuration file" example:"/etc/keyhealth/web.yml" desc:"File with TLS and basic auth for the exporter's own pages, as of the Prometheus exporter toolkit."`
 	TelemetryPath string   `split_words:"true" topic:"Web" default:"/metrics" rule:"must be a path of letters, digits and . _ ~ - that keyhealth does not use otherwise" desc:"Path of the metrics."`
 }

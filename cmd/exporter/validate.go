@@ -124,10 +124,16 @@ func (v *validator) redisTLS() {
 	}
 }
 
+// Bounds that nobody needs to pass, and arithmetic needs to have.
+const (
+	longestInterval = 365 * 24 * time.Hour
+	mostKeys        = 1_000_000_000_000
+)
+
 func (v *validator) sweep() {
 	sweep := v.cfg.Sweep
-	v.require(time.Duration(sweep.Interval) >= time.Second, "SWEEP_INTERVAL")
-	v.require(sweep.MaxKeys >= 0, "SWEEP_MAX_KEYS")
+	v.require(time.Duration(sweep.Interval) >= time.Second && time.Duration(sweep.Interval) <= longestInterval, "SWEEP_INTERVAL")
+	v.require(sweep.MaxKeys >= 0 && sweep.MaxKeys <= mostKeys, "SWEEP_MAX_KEYS")
 	v.require(sweep.Duty > 0 && sweep.Duty <= 1, "SWEEP_DUTY") // false for NaN too
 	v.require(sweep.ScanCount >= 10 && sweep.ScanCount <= 1000, "SWEEP_SCAN_COUNT")
 	stale := collector.Duration(v.cfg.StaleAfter)
