@@ -31,10 +31,12 @@ func (d *cuttingDialer) dial(ctx context.Context, network, address string) (net.
 		d.cut()
 		return nil, d.ctx.Err()
 	}
-	if d.endpoint.TLS == nil {
-		return conn, nil
+	if d.endpoint.TLS != nil {
+		if conn, err = handshake(ctx, conn, d.endpoint); err != nil {
+			return nil, err
+		}
 	}
-	return handshake(ctx, conn, d.endpoint)
+	return &guardedConn{Conn: conn}, nil
 }
 
 func (d *cuttingDialer) cut() {

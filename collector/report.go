@@ -17,7 +17,7 @@ var advice = map[string]string{
 	ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
 	ReasonCluster:      "give the address of a server that is in no Cluster",
 	ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
-	ReasonOther:        "the error says what is known",
+	ReasonOther:        "what answers there may be no Redis server",
 	ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
 }
 
