@@ -11,6 +11,7 @@ programs() {
 		prometheus    prometheus    the alert rules run in a real Prometheus
 		gcc           gcc,libc6-dev the race detector needs a C compiler
 		buildah       buildah       the container image is built and run with it
+		systemd-analyze systemd     the systemd unit is judged with it
 		busybox       busybox-static the shell of the stand-in for the golang image
 	LIST
 }

@@ -24,6 +24,12 @@ func onServers(t *testing.T, f func(*testing.T, *limitertest.Server)) {
 		_, s := startMini(t)
 		f(t, s)
 	})
+	onRealServers(t, f)
+}
+
+// onRealServers is for what miniredis does not have.
+func onRealServers(t *testing.T, f func(*testing.T, *limitertest.Server)) {
+	t.Helper()
 	redistest.Run(t, "real", func(t *testing.T, binary string) {
 		f(t, &limitertest.Server{Client: redistest.StartBinary(t, binary).Client(t, limitertest.Patient)})
 	})

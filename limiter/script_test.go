@@ -71,10 +71,7 @@ func TestScriptPassesServerErrorsOn(t *testing.T) {
 // TestScriptOnAFullServer: what has no room is refused whole, so it leaves
 // nothing either.
 func TestScriptOnAFullServer(t *testing.T) {
-	onServers(t, func(t *testing.T, s *limitertest.Server) {
-		if s.FastForward != nil {
-			t.Skip("miniredis has no maxmemory")
-		}
+	onRealServers(t, func(t *testing.T, s *limitertest.Server) {
 		l := mustFixedWindow(t, s.Client, 10, hour)
 		run(t, s, "CONFIG", "SET", "maxmemory", "1")
 		if _, err := l.Allow(t.Context(), "alice"); !redis.HasErrorPrefix(err, "OOM") {
@@ -138,10 +135,7 @@ func TestRights(t *testing.T) {
 	if !strings.Contains(string(readme), "`"+rights+"`") {
 		t.Errorf("README.md does not name the rights %s", rights)
 	}
-	onServers(t, func(t *testing.T, s *limitertest.Server) {
-		if s.FastForward != nil {
-			t.Skip("miniredis has no users")
-		}
+	onRealServers(t, func(t *testing.T, s *limitertest.Server) {
 		as := func(name, rights string) *FixedWindow {
 			command := []any{"ACL", "SETUSER", name, "on", ">pass"}
 			for right := range strings.FieldsSeq(rights) {

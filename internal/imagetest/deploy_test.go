@@ -164,13 +164,10 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestService checks the restrictions as systemd itself judges them, where it is
-// installed; 0 is a service that can do nothing, 10 one without restrictions.
+// TestService checks the restrictions as systemd itself judges them; 0 is a
+// service that can do nothing, 10 one without restrictions.
 func TestService(t *testing.T) {
-	systemd, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("NOT TESTED: there is no systemd-analyze on this machine")
-	}
+	systemd := redistest.Require(t, "systemd-analyze")
 	out, err := exec.CommandContext(t.Context(), systemd,
 		"security", "--offline=true", "--threshold=15", deploy+"/keyhealth.service").CombinedOutput()
 	if err != nil {
