@@ -107,6 +107,9 @@ func (d *Demo) prepare(ctx context.Context) (err error) {
 		options := flawed.Options{Limit: limit, Window: window}
 		d.broken = append(d.broken, &brokenLimiter{Case: c, options: options, limiter: c.New(d.client, options), refused: map[int]bool{}})
 	}
+	if err := d.callOnce(ctx); err != nil {
+		return err
+	}
 	for range 3 {
 		if err := d.breakOne(ctx); err != nil {
 			return err
