@@ -22,7 +22,9 @@ ARG TARGETOS
 ARG TARGETARCH
 ARG VERSION
 ARG REVISION
-RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags nodemo \
+# Small rather than fast: without inlining and HTTP/2 (scrapes over TLS use HTTP/1.1) the binary is a fifth smaller, and a sweep
+# takes a fifth more of the exporter's own CPU.
+RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -tags nodemo,nethttpomithttp2 -gcflags=all=-l \
 	-ldflags "-s -w -X github.com/prometheus/common/version.Version=$VERSION -X github.com/prometheus/common/version.Revision=$REVISION" \
 	-o /keyhealth ./cmd/exporter
 

@@ -100,8 +100,8 @@ func wantFiles(t *testing.T, dir string) {
 		t.Errorf("the image holds %q, want %q", names, want)
 	}
 	t.Logf("the image has %d bytes", size)
-	if size > maxRelease {
-		t.Errorf("the image has %d bytes, want at most %d", size, maxRelease)
+	if size > maxImage {
+		t.Errorf("the image has %d bytes, want at most %d", size, maxImage)
 	}
 }
 
@@ -134,7 +134,7 @@ func wantBinary(t *testing.T, path, arch string, machine elf.Machine) {
 		settings[setting.Key] = setting.Value
 	}
 	for key, want := range map[string]string{
-		"GOOS": "linux", "GOARCH": arch, "CGO_ENABLED": "0", "-trimpath": "true", "-tags": "nodemo",
+		"GOOS": "linux", "GOARCH": arch, "CGO_ENABLED": "0", "-trimpath": "true", "-tags": "nodemo,nethttpomithttp2",
 	} {
 		if settings[key] != want {
 			t.Errorf("compiled with %s=%q, want %q", key, settings[key], want)
