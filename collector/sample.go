@@ -52,7 +52,7 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 // a walk would be no sample: what lies together in SCAN's order may belong
 // together.
 func (s *session) restart(ctx context.Context, d *dbTally) error {
-	fresh := s.counting.newDBTally(d.db, false)
+	fresh := s.counting.newDBTally(d.db, true)
 	fresh.before, fresh.sized = d.before, d.sized
 	*d = *fresh
 	return s.walk(ctx, d)

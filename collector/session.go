@@ -35,7 +35,7 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	numbers := s.numbers(sizes)
 	sampled := 0 // databases that share the time of samples
 	for _, db := range numbers {
-		s.walked[db] = !sized || s.walks(db, sizes[db].Keys)
+		s.walked[db] = !sized || s.capabilities.is("random_cursor", refused) || s.walks(db, sizes[db].Keys)
 		if !s.walked[db] {
 			sampled++
 		}
@@ -134,7 +134,7 @@ func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error 
 	if err := s.use(ctx, d.db); err != nil {
 		return err
 	}
-	if s.walked[d.db] || s.capabilities.is("random_cursor", refused) {
+	if s.walked[d.db] {
 		return s.walk(ctx, d)
 	}
 	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*sampled))

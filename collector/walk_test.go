@@ -1,5 +1,5 @@
 // Walks: from 0, from a random place, and on a server that must be spared.
-// Samples are in sample_test.go, cursors that are no places in resume_test.go.
+// Samples are in sample_test.go, cursors that are no places in opaque_test.go.
 
 package collector
 
