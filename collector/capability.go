@@ -29,12 +29,18 @@ type capabilities struct {
 }
 
 func newCapabilities(target Target) capabilities {
+	limited := slices.ContainsFunc(target.Rules, func(r Rule) bool { return r.Limit > 0 })
+	typed := slices.ContainsFunc(target.Presets, func(p Preset) bool { return p.Type != "" })
+	big := target.Sweep.BigKeys.Budget > 0
 	return capabilities{
 		known: map[string]permission{},
 		required: map[string]bool{
 			"info": true, "scan": true, "pttl": true, "time": true, "ping": true,
 			"select":       len(target.Databases) != 1 || target.Databases[0] != 0,
-			"memory_usage": target.Sweep.MemorySamples > 0,
+			"memory_usage": target.Sweep.MemorySamples > 0 || limited || big,
+			"type":         limited || typed || big,
+			"length":       limited || big,
+			"get":          limited,
 		},
 	}
 }

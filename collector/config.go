@@ -11,6 +11,7 @@ type Target struct {
 	Endpoint  Endpoint // where it is
 	Databases []int    // the databases to sweep; none: all of them
 	Rules     []Rule   // the groups, in order: the first match wins
+	Presets   []Preset // known groups that take what no rule does
 	Discovery Discovery
 	MaxGroups int // pairs of a database and a group that are shown, rules included
 	Sweep     Sweep
@@ -48,6 +49,15 @@ type Sweep struct {
 	Timeout       time.Duration // a longer sweep fails; 0: none
 	StaleAfter    time.Duration // 0: 3 x max(Interval, the last complete sweep)
 	MemorySamples int           // MEMORY USAGE calls a group and sweep; 0: off
+	BigKeys       BigKeySearch
+	Pool          int // samples that a group with few keys in one takes its figures from; 0: 1
+}
+
+// BigKeySearch says which keys are big, and how hard to look for them.
+type BigKeySearch struct {
+	Bytes    int64 // from this size on, by MEMORY USAGE
+	Elements int64 // or from this number of elements on
+	Budget   int   // calls a sweep; 0: no search
 }
 
 // DefaultSweep has the documented defaults.
@@ -59,5 +69,7 @@ func DefaultSweep() Sweep {
 		ScanCount:     100,
 		Timeout:       10 * time.Minute,
 		MemorySamples: 50,
+		BigKeys:       BigKeySearch{Bytes: 1 << 20, Elements: 10_000, Budget: 1000},
+		Pool:          10,
 	}
 }

@@ -38,7 +38,7 @@ func (s *session) confirm(ctx context.Context, databases []*dbTally) error {
 	}
 	var again []*key
 	for _, k := range still {
-		if bound, stated := k.tally.maxTTL(); !stated || bound <= thirdLookBelow {
+		if bound, stated := k.tally.maxTTL(k.name); !stated || bound <= thirdLookBelow {
 			again = append(again, k)
 			continue
 		}

@@ -44,6 +44,7 @@ var multipliers = map[string]string{
 	"reason": fmt.Sprintf("reason (%d)", len(reasons)),
 	"error":  fmt.Sprintf("error (%d)", len(errorKinds)),
 	"band":   fmt.Sprintf("band (%d)", len(bandNames)),
+	"kind":   fmt.Sprintf("kind (%d)", len(kindNames)),
 	"role":   "", "version": "", "mode": "", "flavor": "", "policy": "", "required": "",
 	"source": "", "ttl": "", "library": "", "unique_names": "",
 }
@@ -89,8 +90,8 @@ func metricsMarkdown(t *testing.T) string {
 	for _, reason := range reasons {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", reason, markdown.Replace(advice[reason]))
 	}
-	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `source` of a group: `%s`, `%s` or `%s`.\n", strings.Join(bandNames[:], "`, `"),
-		strings.Join(errorKinds, "`, `"), SourceRule, SourceDiscovered, SourceOther)
+	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `kind`: `%s`.\n`source` of a group: `%s`, `%s`, `%s` or `%s`.\n", strings.Join(bandNames[:], "`, `"),
+		strings.Join(errorKinds, "`, `"), strings.Join(kindNames[:], "`, `"), SourceRule, SourcePreset, SourceDiscovered, SourceOther)
 	for _, doc := range left {
 		t.Errorf("%s has no topic: add its table to metricTopics", doc.Name)
 	}

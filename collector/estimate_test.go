@@ -25,12 +25,25 @@ func (t *tally) saw(with, without, looked, confirmed int64) *tally {
 	return t
 }
 
-func figuresOf(d *dbTally) (groups []Group, expected Group) {
-	e := newEstimator(d)
-	for _, t := range d.groups {
-		groups = append(groups, e.group(t))
+// figuresOf are the groups of one sweep of one node, all of them, and those that
+// expect a TTL together.
+func figuresOf(d *dbTally, change ...func(*estimator, *swept)) (groups []Group, expected Group) {
+	e, node := newEstimator(d), &swept{databases: []*dbTally{d}}
+	for _, f := range change {
+		f(e, node)
 	}
-	return groups, e.expected(groups)
+	var together strata
+	for _, t := range d.groups {
+		t.reading = e.reading(t)
+		g := newGathered(d, t)
+		g.strata = strata{&t.reading}
+		g.fill([]*swept{node})
+		groups = append(groups, g.Group)
+		if g.expectsTTL {
+			together = append(together, &t.reading)
+		}
+	}
+	return groups, together.together(d.db)
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
@@ -229,14 +242,13 @@ func TestEstimateLeaksAndLockouts(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := seenDB(t, 0.1, DBSize{2000, 1000}, DBSize{2000, 1000})
 			g := d.groups[0].saw(100, 100, 10, int64(len(names)))
-			g.rule = &test.rule
+			g.definition = test.rule.definition()
 			for i, name := range names {
 				g.confirmed[i].name = name
 			}
-			e := newEstimator(d)
-			e.now = test.now
 			// Each confirmed key stands for 10 x 10: a tenth was met, a tenth of that looked at.
-			z := e.group(g).Zombies
+			groups, _ := figuresOf(d, func(e *estimator, _ *swept) { e.now = test.now })
+			z := groups[0].Zombies
 			if z.Keys != 700 || z.Leaked != 100*test.leaked || z.LockoutRisk != 100*test.lockout {
 				t.Errorf("%v zombies, %v leaked, %v lock-out risk", z.Keys, z.Leaked, z.LockoutRisk)
 			}
@@ -265,12 +277,11 @@ func TestEstimateMemory(t *testing.T) {
 			if groups, _ := figuresOf(d); groups[0].Memory != nil || groups[1].Memory != nil {
 				t.Error("memory although sizes are off")
 			}
-			e := newEstimator(d)
-			e.measured = true
-			if got := *e.group(d.groups[0]).Memory; got != (Memory{test.keys, test.zombies}) {
+			groups, _ := figuresOf(d, func(_ *estimator, node *swept) { node.measured = true })
+			if got := *groups[0].Memory; got != (Memory{test.keys, test.zombies}) {
 				t.Errorf("%+v", got)
 			}
-			if got := *e.group(d.groups[1]).Memory; got != (Memory{test.other, 0}) {
+			if got := *groups[1].Memory; got != (Memory{test.other, 0}) {
 				t.Errorf("without zombies %+v", got)
 			}
 		})
@@ -287,7 +298,7 @@ func TestEstimateFits(t *testing.T) {
 		after.Expires = upTo(after.Keys)
 		d := seenDB(t, []float64{1, 0.5, 0.01, 0}[rng.IntN(4)], DBSize{Keys: upTo(1e6)}, after)
 		d.sized, d.refused = rng.IntN(5) > 0, upTo(1)
-		d.groups[0].rule.TTL = []Expectation{Expected, Unknown}[rng.IntN(2)]
+		d.groups[0].definition.ttl = []Expectation{Expected, Unknown}[rng.IntN(2)]
 		for _, g := range d.groups {
 			without := upTo(2000)
 			looked := []int64{without, upTo(without)}[rng.IntN(2)]

@@ -18,6 +18,9 @@ type fakeKey struct {
 	expires time.Time             // by the server's clock; zero: no TTL
 	ttl     func(time.Time) int64 // instead of expires: PTTL's answer at a time
 	bytes   int64                 // MEMORY USAGE; 0: 100
+	keyType string                // TYPE; empty: string
+	value   string                // of a string
+	length  int64                 // of anything else
 }
 
 // fakeTable is a hash table of a power of two of buckets.

@@ -1,12 +1,17 @@
 package collector
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // glob is a compiled Redis glob: *, ?, [abc], [a-z], [^a] and \ as in KEYS.
 // Names and patterns are bytes.
 type glob struct {
-	prefix string // literal bytes before the first special one: most names fail here
-	tokens []globToken
+	prefix   string // literal bytes before the first special one: most names fail here
+	tokens   []globToken
+	suffix   string // literal bytes after the last star: most others fail here
+	literals int    // literal bytes of the whole pattern
 }
 
 type globToken struct {
@@ -37,13 +42,33 @@ func compileGlob(pattern string) glob {
 			g.tokens = append(g.tokens, globToken{char: c, lit: true})
 		}
 	}
-	var prefix strings.Builder
-	for len(g.tokens) > 0 && g.tokens[0].lit {
-		prefix.WriteByte(g.tokens[0].char)
-		g.tokens = g.tokens[1:]
+	for _, t := range g.tokens {
+		if t.lit {
+			g.literals++
+		}
 	}
-	g.prefix = prefix.String()
+	first := slices.IndexFunc(g.tokens, func(t globToken) bool { return !t.lit })
+	if first < 0 {
+		first = len(g.tokens)
+	}
+	g.prefix, g.tokens = literal(g.tokens[:first]), g.tokens[first:]
+	last := len(g.tokens)
+	for last > 0 && g.tokens[last-1].lit {
+		last--
+	}
+	if last > 0 && g.tokens[last-1].star {
+		g.suffix, g.tokens = literal(g.tokens[last:]), g.tokens[:last]
+	}
 	return g
+}
+
+// literal is the text of tokens that are all literal.
+func literal(tokens []globToken) string {
+	text := make([]byte, len(tokens))
+	for i, t := range tokens {
+		text[i] = t.char
+	}
+	return string(text)
 }
 
 // globSet reads a bracket from its first byte and answers the index of its
@@ -87,10 +112,17 @@ func (t globToken) matches(c byte) bool {
 // match takes at most len(name) x tokens steps: it goes back to the last star
 // only, so no pattern explodes.
 func (g *glob) match(name string) bool {
-	if !strings.HasPrefix(name, g.prefix) {
+	rest, begins := strings.CutPrefix(name, g.prefix)
+	return begins && g.matchAfterPrefix(rest)
+}
+
+// matchAfterPrefix matches what follows the prefix, which the name is known to
+// begin with.
+func (g *glob) matchAfterPrefix(name string) bool {
+	name, ends := strings.CutSuffix(name, g.suffix)
+	if !ends {
 		return false
 	}
-	name = name[len(g.prefix):]
 	star, resume := -1, 0
 	i, t := 0, 0
 	for i < len(name) {

@@ -48,7 +48,7 @@ func TestDatabaseFilledMeanwhile(t *testing.T) {
 		})
 		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
 		s.seen[5] = true
-		databases, groups := sweepOf(t, s).data()
+		databases, groups := figures(sweepOf(t, s))
 		d := databases[1]
 		if d.Keys != 300 || d.Unreclaimed != nil || d.Expected.Zombies != nil || groupOf(groups, 5, "limit") != nil {
 			t.Errorf("%+v, group %+v", d, groupOf(groups, 5, "limit"))

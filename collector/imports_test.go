@@ -31,8 +31,10 @@ type roomRule struct {
 
 var roomRules = []roomRule{
 	{
-		"in collector/ only source.go and topology.go speak Redis",
-		func(f string) bool { return in(f, "collector") && !is(f, "source.go", "topology.go") },
+		"in collector/ only source*.go and topology.go speak Redis",
+		func(f string) bool {
+			return in(f, "collector") && !is(f, "topology.go") && !strings.HasPrefix(path.Base(f), "source")
+		},
 		within(goRedis),
 	},
 	{

@@ -190,6 +190,12 @@ func (i Info) walksStarveExpiry() bool {
 	return !ok || major > 7 || major == 7 && minor >= 2
 }
 
+// knowsNoTouch says whether the server has CLIENT NO-TOUCH.
+func (i Info) knowsNoTouch() bool {
+	major, minor, ok := majorMinor(i.Text("redis_version"))
+	return ok && (major > 7 || major == 7 && minor >= 2)
+}
+
 func majorMinor(version string) (major, minor int, ok bool) {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {

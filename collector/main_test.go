@@ -74,7 +74,7 @@ func groupOf(groups []Group, db int, name string) *Group {
 // mustGroup is groupOf of a group that has to be there.
 func mustGroup(t testing.TB, result *swept, db int, name string) Group {
 	t.Helper()
-	_, groups := result.data()
+	_, groups := figures(result)
 	g := groupOf(groups, db, name)
 	if g == nil {
 		t.Fatalf("database %d has no group %q", db, name)

@@ -14,6 +14,12 @@ type sizes struct {
 	with, without, zombies mean
 }
 
+func (s *sizes) add(other sizes) {
+	s.with.join(other.with)
+	s.without.join(other.without)
+	s.zombies.join(other.zombies)
+}
+
 // mean is a sum and what it is made of.
 type mean struct {
 	sum float64
@@ -23,6 +29,11 @@ type mean struct {
 func (m *mean) add(x float64) {
 	m.sum += x
 	m.n++
+}
+
+func (m *mean) join(other mean) {
+	m.sum += other.sum
+	m.n += other.n
 }
 
 // of is the mean, or that of the fallback where nothing was measured.
@@ -46,7 +57,7 @@ func (s *session) measureSizes(ctx context.Context, databases []*dbTally) error 
 			if err := s.measureGroup(ctx, t); err != nil {
 				return err
 			}
-			if s.sizeless {
+			if s.denied["memory_usage"] {
 				return nil
 			}
 		}
@@ -80,31 +91,22 @@ func (s *session) pick(keys []key, n int) []key {
 }
 
 func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error {
-	for len(keys) > 0 && !s.sizeless {
+	for len(keys) > 0 {
 		began := time.Now()
 		batch := keys[:min(memoryBatch, len(keys))]
 		keys = keys[len(batch):]
 		if err := s.use(ctx, batch[0].db); err != nil {
 			return err
 		}
-		names := make([]string, len(batch))
-		for i, k := range batch {
-			names[i] = k.name
-		}
-		answers, err := s.conn.memory(ctx, names)
-		if s.capabilities.note("memory_usage", err) != nil {
-			if s.sizeless = denies(err); s.sizeless {
-				return nil
-			}
+		answers, err := s.memoryOf(ctx, namesOf(batch))
+		if answers == nil {
 			return err
 		}
-		for _, bytes := range answers {
-			switch {
-			case bytes == ttlRefused:
-				s.capabilities.refuse("memory_usage")
-				s.sizeless = true
-				return nil
-			case bytes >= 0:
+		for i, bytes := range answers {
+			if bytes >= s.big.Bytes && s.big.Budget > 0 {
+				s.big.add(bigKey{db: batch[i].db, name: batch[i].name, bytes: bytes})
+			}
+			if bytes >= 0 {
 				into.add(float64(bytes))
 			}
 		}

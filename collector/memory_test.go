@@ -55,7 +55,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		sizedKeys(n, "few:%d", 5, 70, time.Hour)
 		sizedKeys(n, "few:stuck:%d", 300, 110, 0)
 		target := targetOf(t, "limit=limit:*@1h,few=few:*@1h")
-		target.Sweep.MemorySamples = 40
+		target.Sweep.MemorySamples, target.Sweep.BigKeys.Budget = 40, 0
 		sweepOf(t, newSweeper(target, n, 1))
 		asked := map[string]int{}
 		for _, call := range n.log("memory") {
@@ -91,7 +91,7 @@ func TestMemoryOff(t *testing.T) {
 		n := newFakeNode(t)
 		n.put(0, "limit:%d", 20, 0)
 		target := targetOf(t, "limit=limit:*@1h")
-		target.Sweep.MemorySamples = 0
+		target.Sweep.MemorySamples, target.Sweep.BigKeys.Budget = 0, 0
 		s := newSweeper(target, n, 1)
 		if g := mustGroup(t, sweepOf(t, s), 0, "limit"); g.Memory != nil || len(n.log("memory")) > 0 {
 			t.Error("sizes were asked for")

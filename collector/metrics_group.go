@@ -44,13 +44,15 @@ func groupMetrics() []metric {
 		{name: "keyhealth_group_info", help: "1; where the group comes from and what it should look like.", kind: gauge,
 			labels: []string{"db", "group", "source", "ttl", "library", "unique_names"}, read: func(s *Snapshot, put put) {
 				for _, g := range s.Groups {
-					put(1, dbLabel(g.DB), g.Name, g.Source, string(g.TTL), "", strconv.FormatBool(g.UniqueNames))
+					put(1, dbLabel(g.DB), g.Name, g.Source, string(g.TTL), g.Library, strconv.FormatBool(g.UniqueNames))
 				}
 			}},
 		countRow("keyhealth_group_keys", "Keys of the group, as of the last sweep; exact after a walk, else an estimate.",
 			func(g *Group) float64 { return g.Keys }),
 		countRow("keyhealth_group_keys_examined", "Keys of the group behind the figures of the last sweep, never scaled.",
 			func(g *Group) float64 { return float64(g.Examined) }),
+		groupRow("keyhealth_group_oldest_sweep_timestamp_seconds", "Unix time at which the oldest of the sweeps behind the group's figures ended: a group with few sampled keys takes several samples together.",
+			func(g *Group) (float64, bool) { return float64(g.Oldest.UnixMilli()) / 1e3, !g.Oldest.IsZero() }),
 		countRow("keyhealth_group_keys_without_ttl", "Keys of the group without TTL, as of the last sweep; exact after a walk, else an estimate.",
 			func(g *Group) float64 { return g.WithoutTTL }),
 		zombieRow("keyhealth_group_zombie_keys", "Keys of the group seen without TTL at least twice, as of the last sweep; scaled where not every key was looked at.",
@@ -73,6 +75,13 @@ func groupMetrics() []metric {
 			}},
 		zombieRow("keyhealth_group_lockout_risk_keys", "Zombies with a fixed name in a group where a zombie locks its caller out, as of the last sweep.",
 			func(z *Zombies) float64 { return z.LockoutRisk }),
+		groupRow("keyhealth_group_locked_out_keys", "Zombies whose state is at or above the limit (at or below 0 where it counts down), as of the last sweep; only in groups with a limit.",
+			func(g *Group) (float64, bool) {
+				if g.Zombies == nil || !g.Limited || !g.Zombies.StatesKnown {
+					return 0, false
+				}
+				return g.Zombies.LockedOut, true
+			}),
 		groupRow("keyhealth_group_excessive_ttl_keys", "Keys with a TTL above the group's max TTL (366 days where none is stated), as of the last sweep.",
 			func(g *Group) (float64, bool) { return g.Excessive, g.TTL != Persistent }),
 		{name: "keyhealth_group_keys_by_ttl", help: "Keys of the group by TTL, as of the last sweep; each band reaches up to and including its bound, and they add up to the keys.",
@@ -83,6 +92,21 @@ func groupMetrics() []metric {
 					}
 				}
 			}},
+		{name: "keyhealth_group_unique_name_keys", help: "Keys of the group whose name looks as if it was made for one request, by the kind of id in it, as of the last sweep.",
+			kind: gauge, labels: []string{"db", "group", "kind"}, read: func(s *Snapshot, put put) {
+				for _, g := range s.Groups {
+					for kind, keys := range g.UniqueNameKeys {
+						put(keys, dbLabel(g.DB), g.Name, kindNames[kind])
+					}
+				}
+			}},
+		groupRow("keyhealth_group_big_keys", "Big keys of the group that are known: a lower bound, never scaled. They are looked at again each sweep.",
+			func(g *Group) (float64, bool) { return bigKeysOf(g, func(b *BigKeys) int64 { return b.Keys }) }),
+		groupRow("keyhealth_group_largest_key_bytes", "Memory of the group's largest big key that is known; absent where none is.",
+			func(g *Group) (float64, bool) {
+				value, ok := bigKeysOf(g, func(b *BigKeys) int64 { return b.LargestBytes })
+				return value, ok && value > 0
+			}),
 		groupRow("keyhealth_group_memory_bytes", "Memory of the group's keys, as of the last sweep; always an estimate.",
 			func(g *Group) (float64, bool) { return memory(g, func(m *Memory) float64 { return m.Keys }) }),
 		groupRow("keyhealth_group_zombie_memory_bytes", "Memory of the group's zombies, as of the last sweep; always an estimate.",
@@ -91,6 +115,13 @@ func groupMetrics() []metric {
 				return value, ok && g.Zombies != nil
 			}),
 	}
+}
+
+func bigKeysOf(g *Group, read func(*BigKeys) int64) (float64, bool) {
+	if g.Big == nil {
+		return 0, false
+	}
+	return float64(read(g.Big)), true
 }
 
 func memory(g *Group, read func(*Memory) float64) (float64, bool) {

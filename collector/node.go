@@ -15,6 +15,7 @@ type node interface {
 // conn is a dedicated connection. Its errors are Failures. It is used by one
 // goroutine.
 type conn interface {
+	valueConn
 	ping(ctx context.Context) (time.Duration, error)
 	now(ctx context.Context) (time.Time, error)
 	info(ctx context.Context) (Info, error)

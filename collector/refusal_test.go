@@ -60,7 +60,7 @@ func TestRefusedSelect(t *testing.T) {
 		n.put(3, "limit:%d", 20, 0)
 		n.deny("select", true)
 		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
-		databases, groups := sweepOf(t, s).data()
+		databases, groups := figures(sweepOf(t, s))
 		if len(databases) != 1 || groupOf(groups, 0, "limit").Keys != 50 || groupOf(groups, 3, "limit") != nil {
 			t.Errorf("%d databases, %d groups", len(databases), len(groups))
 		}
@@ -119,7 +119,7 @@ func TestForbiddenKeys(t *testing.T) {
 		n.forbid("secret:")
 		s := newSweeper(targetOf(t, "limit=limit:*@60s,secret=secret:*,none=none:*"), n, 1)
 		result := sweepOf(t, s)
-		_, groups := result.data()
+		_, groups := figures(result)
 		if g := groupOf(groups, 0, "limit"); g.Keys != 100 || g.WithoutTTL != 30 || g.Zombies.Keys != 30 {
 			t.Errorf("the keys that can be read: %+v %+v", *g, *g.Zombies)
 		}
@@ -167,7 +167,7 @@ func TestNoKeyspace(t *testing.T) {
 		n.put(0, "page:%d", 700, time.Hour)
 		result := sweepOf(t, newSweeper(sampledTarget(t, "limit=limit:*", 100), n, 1))
 		wantEachOnce(t, n, 0)
-		databases, _ := result.data()
+		databases, _ := figures(result)
 		if databases[0].Sized || databases[0].Unreclaimed != nil {
 			t.Errorf("sizes that nobody told: %+v", databases[0])
 		}

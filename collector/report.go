@@ -30,6 +30,10 @@ var capabilityAdvice = map[string]string{
 	"pttl":          "+pttl, and ~* for the keys",
 	"time":          "+time",
 	"memory_usage":  "+memory|usage, and ~* for the keys",
+	"type":          "+type, and ~* for the keys",
+	"length":        "+hlen +llen +scard +zcard +xlen, and ~* for the keys",
+	"get":           "+get, and ~* for the keys",
+	"no_touch":      "+client|no-touch",
 	"random_cursor": "",
 }
 

@@ -221,6 +221,6 @@ func FuzzParseGroups(f *testing.F) {
 				t.Errorf("%+v is bounded by %v", r, bound)
 			}
 		}
-		newClassifier(rules).group(text)
+		newClassifier(rules, nil).group(text, "")
 	})
 }

@@ -24,8 +24,10 @@ type session struct {
 	deadline  time.Time // samples end by then
 	run       time.Time // since when there was no rest from walking; zero: there was no walk
 	forbidden bool      // the ACL keeps some key's TTL from us
-	sizeless  bool      // or its size
-	now       time.Time // the server's time, when the suspects were last looked at; zero: unknown
+
+	untouching bool            // our reads do not count as a use of a key
+	denied     map[string]bool // capabilities that are refused in this sweep
+	now        time.Time       // the server's time, when the suspects were last looked at; zero: unknown
 }
 
 // databases sweeps every database and looks again at what was found.
@@ -62,14 +64,21 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 		return nil, err
 	}
 	result.folded = s.discover(result.databases)
-	if err := s.confirm(ctx, result.databases); err != nil {
+	var err error
+	if err = s.confirm(ctx, result.databases); err != nil {
 		return nil, fmt.Errorf("looking again: %w", err)
 	}
-	if err := s.measureSizes(ctx, result.databases); err != nil {
+	if err = s.readStates(ctx, result.databases); err != nil {
+		return nil, fmt.Errorf("reading states: %w", err)
+	}
+	if err = s.measureSizes(ctx, result.databases); err != nil {
 		return nil, fmt.Errorf("MEMORY USAGE: %w", err)
 	}
+	if result.searched, err = s.searchBig(ctx, result.databases); err != nil {
+		return nil, fmt.Errorf("looking for big keys: %w", err)
+	}
 	result.now = s.now
-	result.measured = s.target.Sweep.MemorySamples > 0 && !s.sizeless
+	result.measured = s.target.Sweep.MemorySamples > 0 && !s.denied["memory_usage"]
 	return result, nil
 }
 
@@ -204,8 +213,12 @@ func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
 		return fmt.Errorf("PTTL: %w", err)
 	}
 	at := time.Now()
+	types, err := s.wantedTypes(ctx, names)
+	if err != nil {
+		return fmt.Errorf("TYPE: %w", err)
+	}
 	for i, name := range names {
-		s.counting.add(d, meeting{name: name, ttl: ttls[i], at: at})
+		s.counting.add(d, meeting{name: name, ttl: ttls[i], keyType: types[name], at: at})
 	}
 	if s.forbidden = s.forbidden || d.refused > 0; s.forbidden {
 		s.capabilities.refuse("pttl")

@@ -34,7 +34,7 @@ func (s *session) discover(databases []*dbTally) (folded int) {
 	found := map[shape]*tally{}
 	for _, d := range databases {
 		if d.db == 0 || d.after.Keys > 0 {
-			room -= len(s.target.Rules)
+			room -= len(s.target.Rules) + len(d.presets)
 		}
 		if d.tree == nil {
 			continue
@@ -61,7 +61,7 @@ func (s *session) discover(databases []*dbTally) (folded int) {
 				folded++
 			}
 		}
-		s.assignNames(d, kept)
+		s.assignNames(d)
 	}
 	return folded
 }
@@ -82,9 +82,9 @@ func (s *session) largest(found map[shape]*tally, n int) []shape {
 }
 
 // adopt makes a discovered shape a group of its database, under a name that no
-// rule has.
+// rule or preset has.
 func (s *session) adopt(d *dbTally, t *tally) {
-	if slices.ContainsFunc(s.target.Rules, func(r Rule) bool { return r.Name == t.name }) {
+	if slices.ContainsFunc(s.classifier.definitions, func(known *definition) bool { return known != nil && known.name == t.name }) {
 		t.name += " (discovered)"
 	}
 	t.memWith, t.memWithout = &draw{}, &draw{}
@@ -92,19 +92,28 @@ func (s *session) adopt(d *dbTally, t *tally) {
 }
 
 // assignNames gives the names that were kept for sizes to their groups.
-func (s *session) assignNames(d *dbTally, kept map[shape]bool) {
+func (s *session) assignNames(d *dbTally) {
 	if d.loose == nil {
 		return
 	}
 	for _, k := range d.loose.keys {
-		t := d.groups[len(s.target.Rules)]
-		if node := d.tree.find(k.name); node != nil && kept[shape{d.db, node.path}] {
-			t = &node.tally
-		}
+		t := s.home(d, k.name, "")
 		into := t.memWith
 		if k.without {
 			into = t.memWithout
 		}
 		into.keys = append(into.keys, k)
 	}
+}
+
+// home is the group that a key's name belongs to, once all groups are known.
+func (s *session) home(d *dbTally, name, keyType string) *tally {
+	t := s.counting.tally(d, s.classifier.group(name, keyType))
+	if t.definition != nil || d.tree == nil {
+		return t
+	}
+	if node := d.tree.find(name); node != nil && s.shapes.shown[shape{d.db, node.path}] {
+		return &node.tally
+	}
+	return t
 }

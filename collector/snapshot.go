@@ -53,22 +53,27 @@ type Database struct {
 	Expected    Group    // all groups that expect a TTL, taken together; its Zombies are nil where they are unknown
 }
 
-// Group is what a sweep found of one group in one database. Counts are exact
+// Group is what sweeps found of one group in one database. Counts are exact
 // after a walk of a keyspace that stands still, else estimates.
 type Group struct {
 	DB          int
 	Name        string
-	Source      string // rule, discovered or other
+	Source      string // rule, preset, discovered or other
+	Library     string // of a preset: the project whose keys they are
 	TTL         Expectation
-	UniqueNames bool
+	UniqueNames bool // names made fresh per request are meant here
 
-	Examined   int64 // keys behind the figures
-	Keys       float64
-	WithoutTTL float64
-	ByTTL      [len(bandNames)]float64 // adds up to Keys
-	Excessive  float64
-	Zombies    *Zombies // nil: no TTL is expected, or none of the suspects could be looked at again
-	Memory     *Memory  // nil: sizes are off or refused
+	Examined       int64     // keys behind the figures, of several samples where one has few
+	Oldest         time.Time // when the oldest sweep behind them ended
+	Keys           float64
+	WithoutTTL     float64
+	ByTTL          [len(bandNames)]float64 // adds up to Keys
+	Excessive      float64
+	UniqueNameKeys [kindNone]float64 // by the kind of id in the name; a key counts under one
+	Zombies        *Zombies          // nil: no TTL is expected, or none of the suspects could be looked at again
+	Limited        bool              // the group has a limit: who is locked out is judged
+	Memory         *Memory           // nil: sizes are off or refused
+	Big            *BigKeys          // nil: nobody looks for them
 }
 
 // Zombies are the keys of a group that stay without the TTL they should have.
@@ -80,6 +85,14 @@ type Zombies struct {
 	Rated       bool     // there are enough keys for a ratio
 	Leaked      float64
 	LockoutRisk float64
+	LockedOut   float64
+	StatesKnown bool // LockedOut is judged by states that were read
+}
+
+// BigKeys are the big keys of a group that are known, never scaled.
+type BigKeys struct {
+	Keys         int64
+	LargestBytes int64 // 0: none is known
 }
 
 // Memory is an estimate in bytes.
@@ -91,34 +104,10 @@ type Memory struct {
 // Sources of a group.
 const (
 	SourceRule       = "rule"
+	SourcePreset     = "preset"
 	SourceDiscovered = "discovered"
 	SourceOther      = "other"
 )
 
 // OtherGroup takes the keys that no other group does.
 const OtherGroup = "(other)"
-
-// data turns a sweep's tallies into figures. A rule is present in every
-// database that has keys and in 0, other keys only where there are some.
-func (r *swept) data() (databases []Database, groups []Group) {
-	for _, d := range r.databases {
-		e := newEstimator(d)
-		e.now, e.measured = r.now, r.measured
-		figures := make([]Group, len(d.groups))
-		for i, t := range d.groups {
-			figures[i] = e.group(t)
-			if t.examined() > 0 || t.rule != nil && !t.unreadable() && !d.unmet() && (d.db == 0 || d.after.Keys > 0) {
-				groups = append(groups, figures[i])
-			}
-		}
-		databases = append(databases, Database{
-			DB:          d.db,
-			Sized:       d.sized,
-			Keys:        d.after.Keys,
-			WithoutTTL:  d.after.WithoutTTL(),
-			Unreclaimed: d.unreclaimed(),
-			Expected:    e.expected(figures),
-		})
-	}
-	return databases, groups
-}

@@ -22,6 +22,8 @@ type sweeper struct {
 
 	shaper *shaper
 	shapes shapes
+	pools  *pools
+	big    bigKeys
 	walked map[int]bool // databases that the last sweep walked
 	seen   map[int]bool // databases that ever had keys
 }
@@ -30,11 +32,13 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 	return &sweeper{
 		target:       target,
 		node:         node,
-		classifier:   newClassifier(target.Rules),
+		classifier:   newClassifier(target.Rules, target.Presets),
 		rng:          rand.New(rand.NewPCG(seed, seed)),
 		capabilities: newCapabilities(target),
 		shaper:       newShaper(target.Discovery),
 		shapes:       shapes{words: map[int]map[string]bool{}},
+		pools:        newPools(target.Sweep),
+		big:          bigKeys{BigKeySearch: target.Sweep.BigKeys},
 		walked:       map[int]bool{},
 		seen:         map[int]bool{},
 	}
@@ -49,6 +53,7 @@ type swept struct {
 	folded    int       // discovered groups that were too many to show
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
+	searched  bool      // big keys were looked for
 }
 
 // safely turns a panic into a failed sweep: whatever a server sends, the
@@ -98,6 +103,7 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 		conn:     c,
 		pacer:    pacer{duty: s.target.Sweep.Duty},
 		selected: -1,
+		denied:   map[string]bool{},
 		deadline: start.Add(s.target.Sweep.Interval / 3),
 		counting: counting{
 			classifier: s.classifier,
@@ -107,6 +113,10 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if samples := s.target.Sweep.MemorySamples; samples > 0 {
 		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
 		run.counting.loose = &nameStore{rng: s.rng, limit: samples * looseSamples}
+	}
+	if budget := s.big.Budget; budget > 0 {
+		run.counting.candidates = &nameStore{rng: s.rng, limit: budget / 2}
+		run.counting.big = run.counting.candidates.newDraw(true)
 	}
 	if s.target.Discovery.Enabled {
 		run.counting.tree = func(db int) *segmentTree { return newSegmentTree(s.shaper, s.shapes.words[db]) }
@@ -126,5 +136,10 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if err := checkMode(run.info); err != nil {
 		return nil, err
 	}
-	return run.databases(ctx)
+	result, err := run.databases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.settle(result, &run.counting, time.Now())
+	return result, nil
 }

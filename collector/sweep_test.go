@@ -74,7 +74,7 @@ func TestDatabases(t *testing.T) {
 				target := targetOf(t, "limit=limit:*@1h")
 				target.Databases, target.Sweep.MemorySamples = test.configured, 0
 				result := sweepOf(t, newSweeper(target, n, 1))
-				databases, groups := result.data()
+				databases, groups := figures(result)
 				var dbs []int
 				for _, d := range databases {
 					dbs = append(dbs, d.DB)
@@ -108,7 +108,7 @@ func TestDatabaseThatEmptied(t *testing.T) {
 		s := newSweeper(targetOf(t, "limit=limit:*"), n, 1)
 		sweepOf(t, s)
 		n.remove(4, "limit:a")
-		databases, groups := sweepOf(t, s).data()
+		databases, groups := figures(sweepOf(t, s))
 		if len(databases) != 2 || databases[1].DB != 4 || databases[1].Keys != 0 || !databases[1].Sized {
 			t.Errorf("databases: %+v", databases)
 		}

@@ -30,14 +30,15 @@ func bandOf(ttl int64) int {
 
 // tally counts the keys of one group in one database.
 type tally struct {
-	name      string // of the group
-	source    string
-	rule      *Rule // nil: keys that no rule takes
-	with      int64
-	without   int64
-	bands     [len(bandNames)]int64 // of the keys with a TTL
-	excessive int64
-	refused   int64 // keys the ACL keeps from us
+	name       string // of the group
+	source     string
+	definition *definition // nil: keys that nothing describes
+	with       int64
+	without    int64
+	bands      [len(bandNames)]int64 // of the keys with a TTL
+	excessive  int64
+	kinds      [kindNone][2]int64 // names made fresh, by kind: of keys with a TTL, and without
+	refused    int64              // keys the ACL keeps from us
 
 	suspects   *draw // keys without TTL, to be looked at again; nil where none is expected
 	memWith    *draw // keys whose size is asked; nil where sizes are off
@@ -45,8 +46,12 @@ type tally struct {
 
 	looked    int64 // suspects that were looked at again
 	confirmed []key // suspects still without TTL at their last look
+	states    states
 
 	size sizes
+	big  BigKeys
+
+	reading reading // what all this comes to, scaled
 }
 
 func (t *tally) examined() int64 { return t.with + t.without }
@@ -54,7 +59,7 @@ func (t *tally) examined() int64 { return t.with + t.without }
 // unreadable says that none of the group's keys could be read: 0 would be a lie.
 func (t *tally) unreadable() bool { return t.refused > 0 && t.examined() == 0 }
 
-// merge adds the counts of keys that no rule takes.
+// merge adds the counts of keys that nothing describes.
 func (t *tally) merge(from *tally) {
 	t.with += from.with
 	t.without += from.without
@@ -62,30 +67,38 @@ func (t *tally) merge(from *tally) {
 	for i, n := range from.bands {
 		t.bands[i] += n
 	}
+	for i, n := range from.kinds {
+		t.kinds[i][0] += n[0]
+		t.kinds[i][1] += n[1]
+	}
 }
 
 // expectsTTL says whether the group can have zombies.
-func (t *tally) expectsTTL() bool { return t.rule != nil && t.rule.expectation() == Expected }
+func (t *tally) expectsTTL() bool { return t.definition != nil && t.definition.ttl == Expected }
 
 // judgesTTL says whether a long TTL can be excessive.
-func (t *tally) judgesTTL() bool { return t.rule == nil || t.rule.expectation() != Persistent }
+func (t *tally) judgesTTL() bool { return t.definition == nil || t.definition.ttl != Persistent }
 
-func (t *tally) maxTTL() (bound time.Duration, stated bool) {
-	if t.rule == nil {
+// maxTTL is the bound of the TTL of a key of the group.
+func (t *tally) maxTTL(name string) (bound time.Duration, stated bool) {
+	if t.definition == nil {
 		return defaultMaxTTL, false
 	}
-	return t.rule.maxTTL()
+	return t.definition.bound(name)
 }
 
 // dbTally counts one database of one node.
 type dbTally struct {
 	db     int
-	groups []*tally     // by the classifier's index; then those that were discovered
+	groups []*tally     // by the classifier's number; then presets that were met and groups that were discovered
 	tree   *segmentTree // keys that no rule takes, by shape; nil: not asked for
 	loose  *draw        // names of such keys; nil where sizes are off
 
+	presets map[int]*tally // those that were met, by the classifier's number
+
 	seen int64 // keys met, over all groups
 
+	limited bool    // of the suspects only some are kept
 	walked  bool    // every key was met
 	share   float64 // of SCAN's order covered
 	refused int64   // keys the ACL keeps from us
@@ -113,9 +126,10 @@ func (d *dbTally) met() float64 {
 
 // meeting is one key as a page showed it.
 type meeting struct {
-	name string
-	ttl  int64 // milliseconds, or a ttl constant
-	at   time.Time
+	name    string
+	ttl     int64  // milliseconds, or a ttl constant
+	keyType string // empty where the classifier does not want it, or the server does not tell
+	at      time.Time
 }
 
 // counting puts keys into tallies.
@@ -123,26 +137,18 @@ type counting struct {
 	classifier *classifier
 	suspects   *nameStore
 	memory     *nameStore                // nil: sizes are off
-	loose      *nameStore                // names of keys that no rule takes; nil: sizes are off
+	loose      *nameStore                // names of keys that nothing describes; nil: sizes are off
+	big        *draw                     // keys that may be big; nil: nobody looks for them
+	candidates *nameStore                // that draw's
 	tree       func(db int) *segmentTree // nil: no discovery
 }
 
 // newDBTally starts the count of a database. Where every key is met, every
 // suspect is kept as long as the store has room; of a sample's, a few will do.
 func (c *counting) newDBTally(db int, walk bool) *dbTally {
-	d := &dbTally{db: db}
-	for i := range c.classifier.groups() {
-		t := &tally{name: OtherGroup, source: SourceOther}
-		if t.rule = c.classifier.rule(i); t.rule != nil {
-			t.name, t.source = t.rule.Name, SourceRule
-		}
-		if t.expectsTTL() {
-			t.suspects = c.suspects.newDraw(!walk)
-		}
-		if c.memory != nil {
-			t.memWith, t.memWithout = c.memory.newDraw(true), c.memory.newDraw(true)
-		}
-		d.groups = append(d.groups, t)
+	d := &dbTally{db: db, limited: !walk, presets: map[int]*tally{}}
+	for number := range c.classifier.groups() {
+		d.groups = append(d.groups, c.newTally(d, number))
 	}
 	if c.tree != nil {
 		d.tree = c.tree(db)
@@ -153,40 +159,83 @@ func (c *counting) newDBTally(db int, walk bool) *dbTally {
 	return d
 }
 
+// newTally starts the count of a group.
+func (c *counting) newTally(d *dbTally, number int) *tally {
+	t := &tally{name: OtherGroup, source: SourceOther, definition: c.classifier.definitions[number]}
+	if t.definition != nil {
+		t.name, t.source = t.definition.name, t.definition.source
+	}
+	if t.expectsTTL() {
+		t.suspects = c.suspects.newDraw(d.limited)
+	}
+	if c.memory != nil {
+		t.memWith, t.memWithout = c.memory.newDraw(true), c.memory.newDraw(true)
+	}
+	return t
+}
+
+// tally is that of a group, by its number. A preset has one from its first key on.
+func (c *counting) tally(d *dbTally, number int) *tally {
+	if number < c.classifier.groups() {
+		return d.groups[number]
+	}
+	t := d.presets[number]
+	if t == nil {
+		t = c.newTally(d, number)
+		d.presets[number] = t
+		d.groups = append(d.groups, t)
+	}
+	return t
+}
+
 // add counts one key. A key that is gone is no key at all.
 func (c *counting) add(d *dbTally, m meeting) {
-	switch m.ttl {
-	case ttlGone:
+	if m.ttl == ttlGone {
 		return
-	case ttlRefused:
+	}
+	t := c.tally(d, c.classifier.group(m.name, m.keyType))
+	if m.ttl == ttlRefused {
 		d.refused++
-		d.groups[c.classifier.group(m.name)].refused++
+		t.refused++
 		return
 	}
 	d.seen++
-	t := d.groups[c.classifier.group(m.name)]
 	k := key{name: m.name, db: d.db, tally: t, seen: m.at, without: m.ttl == ttlNone}
-	if t.rule == nil && d.tree != nil {
+	if t.definition == nil && d.tree != nil {
 		t = &d.tree.at(m.name).tally
 		if d.loose != nil {
 			c.loose.offer(d.loose, k)
 		}
 	}
+	t.add(m)
+	if c.big != nil {
+		c.candidates.offer(c.big, k)
+	}
+	switch {
+	case m.ttl == ttlNone && t.suspects != nil:
+		c.suspects.offer(t.suspects, k)
+	case m.ttl == ttlNone && t.memWithout != nil:
+		c.memory.offer(t.memWithout, k)
+	case m.ttl != ttlNone && t.memWith != nil:
+		c.memory.offer(t.memWith, k)
+	}
+}
+
+func (t *tally) add(m meeting) {
+	without := 0
 	if m.ttl == ttlNone {
 		t.without++
-		if t.suspects != nil {
-			c.suspects.offer(t.suspects, k)
-		} else if t.memWithout != nil {
-			c.memory.offer(t.memWithout, k)
+		without = 1
+	} else {
+		t.with++
+		t.bands[bandOf(m.ttl)]++
+		if t.judgesTTL() {
+			if bound, _ := t.maxTTL(m.name); m.ttl > bound.Milliseconds() {
+				t.excessive++
+			}
 		}
-		return
 	}
-	t.with++
-	t.bands[bandOf(m.ttl)]++
-	if bound, _ := t.maxTTL(); t.judgesTTL() && m.ttl > bound.Milliseconds() {
-		t.excessive++
-	}
-	if t.memWith != nil {
-		c.memory.offer(t.memWith, k)
+	if kind := nameKindOf(m.name); kind != kindNone {
+		t.kinds[kind][without]++
 	}
 }

@@ -17,7 +17,7 @@ func countsOf(t testing.TB, groups string, walk bool) (*counting, *dbTally) {
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &counting{
-		classifier: newClassifier(rules),
+		classifier: newClassifier(rules, nil),
 		suspects:   &nameStore{rng: rng, limit: limitedTo},
 		memory:     &nameStore{rng: rng, limit: 50},
 	}
@@ -136,7 +136,7 @@ func TestTallyExcessive(t *testing.T) {
 		})
 	}
 	c, d := countsOf(t, "a*@60s", true)
-	d.groups[0].rule.TTL = Unknown // judged, but without suspects
+	d.groups[0].definition.ttl = Unknown // judged, but without suspects
 	if d = c.newDBTally(0, true); d.groups[0].suspects != nil || d.groups[0].expectsTTL() || !d.groups[0].judgesTTL() {
 		t.Error("an unknown group has suspects, or no excessive TTL")
 	}

@@ -160,7 +160,7 @@ func (w *Watcher) finished(done outcome) {
 		health.Examined, health.Coverage = done.result.examined, done.result.share
 		health.StaleAfter = w.staleAfter()
 		w.state.Info = &done.result.info
-		w.state.Databases, w.state.Groups = done.result.data()
+		w.state.Databases, w.state.Groups = figures(done.result)
 		w.state.Folded, w.state.Leaks = done.result.folded, !done.result.now.IsZero()
 		w.report("", nil)
 	}

@@ -178,7 +178,9 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 		for range sweep {
 			c.add(d, meeting{name: "limit:a", ttl: 1000})
 		}
-		w.finished(outcome{result: &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}, took: time.Duration(sweep)})
+		result := &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}
+		w.sweeper.settle(result, &c, time.Now())
+		w.finished(outcome{result: result, took: time.Duration(sweep)})
 	}
 	close(stop)
 	readers.Wait()

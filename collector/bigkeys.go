@@ -1,0 +1,171 @@
+// The search for big keys: a random part of the keys is asked for type, memory
+// and length within a budget of calls, collections first. Those that were found
+// are remembered and looked at again in each sweep.
+
+package collector
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// mostBigKeys bounds what is remembered of a node.
+const mostBigKeys = 100
+
+// smallestElement is the least memory that an element of a collection takes, in
+// bytes: a small number in a packed list. A smaller key cannot have that many.
+const smallestElement = 2
+
+// bigKey is a key that is or may be big.
+type bigKey struct {
+	db      int
+	name    string
+	keyType string
+	bytes   int64
+	length  int64 // elements; 0: unknown, or no collection
+}
+
+func (k bigKey) is(other bigKey) bool { return k.db == other.db && k.name == other.name }
+
+// bigKeys remembers the big keys of a node.
+type bigKeys struct {
+	BigKeySearch
+	known []bigKey
+}
+
+// add takes a key that is big, or is to be looked at next time because it may be.
+func (b *bigKeys) add(k bigKey) {
+	if len(k.name) <= longestDrawn && !slices.ContainsFunc(b.known, k.is) {
+		b.known = append(b.known, k)
+	}
+}
+
+func (b *bigKeys) isBig(k bigKey) bool { return k.bytes >= b.Bytes || k.length >= b.Elements }
+
+// keep forgets all but the biggest of those that are big. Looking at them again
+// takes three calls each, at most half of the budget.
+func (b *bigKeys) keep() {
+	b.known = slices.DeleteFunc(b.known, func(k bigKey) bool { return !b.isBig(k) })
+	slices.SortStableFunc(b.known, func(a, b bigKey) int { return cmp.Compare(b.bytes, a.bytes) })
+	b.known = b.known[:min(len(b.known), mostBigKeys, b.Budget/6)]
+}
+
+// searchBig looks at the known big keys again and spends what is left of the
+// budget on random ones. It says whether the server lets us.
+func (s *session) searchBig(ctx context.Context, databases []*dbTally) (searched bool, err error) {
+	if s.big.Budget == 0 || s.denied["memory_usage"] {
+		return false, nil
+	}
+	s.big.keep()
+	queue := slices.Clone(s.big.known)
+	for _, k := range s.pick(s.counting.big.keys, (s.big.Budget-3*len(queue))/2) {
+		if candidate := (bigKey{db: k.db, name: k.name}); !slices.ContainsFunc(queue[:len(s.big.known)], candidate.is) {
+			queue = append(queue, candidate)
+		}
+	}
+	s.big.known = nil
+	calls := len(queue)
+	if queue, err = s.inBatches(ctx, queue, s.learnTypes); err != nil {
+		return false, err
+	}
+	slices.SortStableFunc(queue, func(a, b bigKey) int { return cmp.Compare(a.class(), b.class()) })
+	queue = queue[:min(len(queue), max(0, s.big.Budget-calls))]
+	if queue, err = s.inBatches(ctx, queue, s.learnSizes); err != nil {
+		return false, err
+	}
+	for _, k := range queue {
+		s.big.add(k)
+	}
+	s.big.keep()
+	for _, d := range databases {
+		s.assignBig(d)
+	}
+	return !s.denied["type"] && !s.denied["memory_usage"], nil
+}
+
+// class orders what is sized: what was big, then collections, then strings.
+func (k bigKey) class() int {
+	switch {
+	case k.bytes > 0:
+		return 0
+	case lengthCommands[k.keyType] != "":
+		return 1
+	}
+	return 2
+}
+
+// assignBig counts a database's big keys in their groups.
+func (s *session) assignBig(d *dbTally) {
+	for _, k := range s.big.known {
+		if k.db == d.db {
+			t := s.home(d, k.name, k.keyType)
+			t.big.Keys++
+			t.big.LargestBytes = max(t.big.LargestBytes, k.bytes)
+		}
+	}
+}
+
+// inBatches calls f with a few keys of one database at a time and answers those
+// it leaves.
+func (s *session) inBatches(ctx context.Context, keys []bigKey, f func(context.Context, []bigKey) ([]bigKey, error)) (left []bigKey, err error) {
+	slices.SortStableFunc(keys, func(a, b bigKey) int { return cmp.Compare(a.db, b.db) })
+	for len(keys) > 0 {
+		began, n := time.Now(), 1
+		for n < min(len(keys), memoryBatch) && keys[n].db == keys[0].db {
+			n++
+		}
+		if err := s.use(ctx, keys[0].db); err != nil {
+			return nil, err
+		}
+		some, err := f(ctx, keys[:n])
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, some...)
+		keys = keys[n:]
+		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+			return nil, err
+		}
+	}
+	return left, nil
+}
+
+func (s *session) learnTypes(ctx context.Context, keys []bigKey) ([]bigKey, error) {
+	types, err := s.typesOf(ctx, bigNames(keys))
+	for i := range types {
+		keys[i].keyType = types[i]
+	}
+	return slices.DeleteFunc(keys, func(k bigKey) bool { return k.keyType == "none" }), err
+}
+
+// learnSizes asks for the memory, and for the length of those that may hold many
+// elements.
+func (s *session) learnSizes(ctx context.Context, keys []bigKey) ([]bigKey, error) {
+	bytes, err := s.memoryOf(ctx, bigNames(keys))
+	if bytes == nil {
+		return nil, err
+	}
+	var long []typedName
+	var at []int
+	for i := range keys {
+		keys[i].bytes, keys[i].length = max(0, bytes[i]), 0
+		if keys[i].bytes >= smallestElement*s.big.Elements && lengthCommands[keys[i].keyType] != "" {
+			long, at = append(long, typedName{keys[i].name, keys[i].keyType}), append(at, i)
+		}
+	}
+	lengths, err := s.lengthsOf(ctx, long)
+	for i, length := range lengths {
+		keys[at[i]].length = max(0, length)
+	}
+	return keys, err
+}
+
+func bigNames(keys []bigKey) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
+}

@@ -1,0 +1,152 @@
+// From the nodes' sweeps to what is published: readings of rare groups are put
+// together with earlier ones, and the nodes are added up.
+
+package collector
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// settle scales a sweep's tallies. Groups with few sampled keys take their
+// figures from the last samples too.
+func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
+	for _, d := range result.databases {
+		e := newEstimator(d)
+		e.now, e.at = result.now, at
+		if d.walked {
+			s.pools.forget(d.db)
+		}
+		met := func(number int) bool { return number < s.classifier.groups() || d.presets[number] != nil }
+		for _, number := range s.pools.absent(d.db, met) {
+			counting.tally(d, number)
+		}
+		shown := map[string]bool{}
+		for _, t := range d.groups {
+			t.reading = e.reading(t)
+			shown[t.name] = true
+			if !d.walked {
+				number := -1
+				if t.source != SourceDiscovered {
+					number = slices.Index(s.classifier.definitions, t.definition)
+				}
+				t.reading = s.pools.add(pooled{d.db, t.name}, number, t.reading)
+			}
+		}
+		s.pools.drop(d.db, func(name string) bool { return shown[name] })
+	}
+}
+
+// gathered is a group with its readings from every node.
+type gathered struct {
+	Group
+	strata     strata
+	big        BigKeys
+	expectsTTL bool
+	shown      bool
+}
+
+// figures adds up what the nodes' sweeps found. A rule is present in every
+// database that has keys and in 0, other groups only where they have some.
+func figures(nodes ...*swept) (databases []Database, groups []Group) {
+	of := map[int]*Database{}
+	byName := map[pooled]*gathered{}
+	var order []*gathered
+	unmet := map[int]bool{}
+	for _, node := range nodes {
+		for _, d := range node.databases {
+			db := of[d.db]
+			if db == nil {
+				db = &Database{DB: d.db, Sized: true}
+				of[d.db] = db
+			}
+			db.add(d)
+			unmet[d.db] = unmet[d.db] || d.unmet()
+			for _, t := range d.groups {
+				g := byName[pooled{d.db, t.name}]
+				if g == nil {
+					g = newGathered(d, t)
+					byName[pooled{d.db, t.name}] = g
+					order = append(order, g)
+				}
+				g.strata = append(g.strata, &t.reading)
+				g.big.Keys += t.big.Keys
+				g.big.LargestBytes = max(g.big.LargestBytes, t.big.LargestBytes)
+				g.shown = g.shown || d.shows(t)
+			}
+		}
+	}
+	expected := map[int]strata{}
+	for _, g := range order {
+		g.fill(nodes)
+		if g.shown {
+			groups = append(groups, g.Group)
+		}
+		if g.expectsTTL {
+			expected[g.DB] = append(expected[g.DB], g.strata...)
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(of)) {
+		db := of[number]
+		db.Expected = Group{DB: number}
+		if !unmet[number] {
+			db.Expected = expected[number].together(number)
+		}
+		databases = append(databases, *db)
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.DB, b.DB) })
+	return databases, groups
+}
+
+// together is a group of all strata that expect a TTL.
+func (s strata) together(db int) Group {
+	g := Group{DB: db}
+	s.group(&g)
+	g.Zombies = s.zombies(g.Keys, g.WithoutTTL)
+	return g
+}
+
+func (db *Database) add(d *dbTally) {
+	db.Sized = db.Sized && d.sized
+	db.Keys += d.after.Keys
+	db.WithoutTTL += d.after.WithoutTTL()
+	db.Unreclaimed = d.unreclaimed()
+}
+
+// shows says whether a group is published: a rule where it may have keys, any
+// other where it has some.
+func (d *dbTally) shows(t *tally) bool {
+	if t.source == SourceRule {
+		return t.examined() > 0 || !t.unreadable() && !d.unmet() && (d.db == 0 || d.after.Keys > 0)
+	}
+	return t.reading.examined > 0
+}
+
+func newGathered(d *dbTally, t *tally) *gathered {
+	g := &gathered{Group: Group{DB: d.db, Name: t.name, Source: t.source, TTL: Unknown}, expectsTTL: t.expectsTTL()}
+	if t.definition != nil {
+		g.TTL, g.UniqueNames, g.Library = t.definition.ttl, t.definition.uniqueNames, t.definition.library
+		g.Limited = t.definition.limit > 0
+	}
+	return g
+}
+
+// fill computes the group's figures from its readings.
+func (g *gathered) fill(nodes []*swept) {
+	g.strata.group(&g.Group)
+	if g.expectsTTL {
+		g.Zombies = g.strata.zombies(g.Keys, g.WithoutTTL)
+	}
+	measured, searched := true, true
+	for _, node := range nodes {
+		measured, searched = measured && node.measured, searched && node.searched
+	}
+	if searched {
+		g.Big = &g.big
+	}
+	if measured {
+		g.Memory = g.strata.memory(g.expectsTTL, g.Zombies)
+	}
+}

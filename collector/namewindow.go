@@ -1,0 +1,75 @@
+package collector
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// nameWindow says how a name tells the window of its limit. Empty: it does not.
+type nameWindow string
+
+const (
+	windowUnit     nameWindow = "unit"     // the last segment is a unit: ...:minute
+	windowMultiple nameWindow = "multiple" // the last two are a number and a unit: .../10/1/minute
+	windowSeconds  nameWindow = "seconds"  // the last is a number of seconds: ...:60
+)
+
+const longestWindow = 366 * 24 * time.Hour
+
+// in is the window that the name tells.
+func (w nameWindow) in(name string) (window time.Duration, found bool) {
+	if w == "" {
+		return 0, false
+	}
+	// The limits library writes its previous window as .../minute}/-1.
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "/-1"), "}")
+	rest, last := lastSegment(name)
+	switch w {
+	case windowUnit:
+		window = unit(last)
+	case windowMultiple:
+		_, count := lastSegment(rest)
+		window = whole(count, unit(last))
+	case windowSeconds:
+		window = whole(last, time.Second)
+	}
+	return window, window > 0
+}
+
+func lastSegment(name string) (rest, last string) {
+	at := strings.LastIndexAny(name, ":/")
+	if at < 0 {
+		return "", name
+	}
+	return name[:at], name[at+1:]
+}
+
+// whole is count units, 0 for what is no count or no window.
+func whole(count string, unit time.Duration) time.Duration {
+	n, err := strconv.ParseUint(count, 10, 31)
+	if err != nil || time.Duration(n) > longestWindow/max(unit, 1) {
+		return 0
+	}
+	return time.Duration(n) * unit
+}
+
+func unit(word string) time.Duration {
+	switch word {
+	case "second":
+		return time.Second
+	case "minute":
+		return time.Minute
+	case "hour":
+		return time.Hour
+	case "day":
+		return 24 * time.Hour
+	case "week":
+		return 7 * 24 * time.Hour
+	case "month":
+		return 30 * 24 * time.Hour
+	case "year":
+		return 365 * 24 * time.Hour
+	}
+	return 0
+}

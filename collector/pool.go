@@ -1,0 +1,91 @@
+package collector
+
+import (
+	"slices"
+	"time"
+)
+
+// A group with fewer examined keys than this takes its figures from several
+// samples, which are independent of each other.
+const fewExamined = 1000
+
+// pools keeps the last samples' readings of groups too rare for one.
+type pools struct {
+	most   int           // samples of a group, the latest included
+	oldest time.Duration // how old a sample may be
+	of     map[pooled]*pool
+}
+
+// pooled is a group in a database.
+type pooled struct {
+	db   int
+	name string
+}
+
+type pool struct {
+	number   int // the classifier's; -1: discovered
+	readings []reading
+}
+
+func newPools(sweep Sweep) *pools {
+	return &pools{most: max(1, sweep.Pool), oldest: 2 * time.Duration(max(1, sweep.Pool)) * sweep.Interval, of: map[pooled]*pool{}}
+}
+
+// forget drops the samples of a database: a walk knows better.
+func (p *pools) forget(db int) {
+	for group := range p.of {
+		if group.db == db {
+			delete(p.of, group)
+		}
+	}
+}
+
+// absent are the numbers of the database's described groups that have samples
+// and are not among those met.
+func (p *pools) absent(db int, met func(number int) bool) []int {
+	var numbers []int
+	for group, pool := range p.of {
+		if group.db == db && pool.number >= 0 && !met(pool.number) {
+			numbers = append(numbers, pool.number)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// add keeps a sample's reading and answers it together with as many earlier ones
+// as are needed. A sample that met no key of a group counts like any other.
+func (p *pools) add(group pooled, number int, latest reading) reading {
+	kept := p.of[group]
+	if latest.examined >= fewExamined || kept == nil && latest.examined == 0 {
+		delete(p.of, group)
+		return latest
+	}
+	if kept == nil {
+		kept = &pool{number: number}
+		p.of[group] = kept
+	}
+	kept.readings = append(kept.readings, latest)
+	kept.readings = slices.DeleteFunc(kept.readings, func(r reading) bool { return latest.at.Sub(r.at) > p.oldest })
+	kept.readings = slices.Delete(kept.readings, 0, max(0, len(kept.readings)-p.most))
+	var sum reading
+	for _, r := range slices.Backward(kept.readings) {
+		if sum.add(r); sum.examined >= fewExamined {
+			break
+		}
+	}
+	if sum.examined == 0 {
+		delete(p.of, group)
+	}
+	return sum
+}
+
+// drop forgets the samples of discovered groups that were not shown this time:
+// their keys were counted elsewhere.
+func (p *pools) drop(db int, shown func(name string) bool) {
+	for group, pool := range p.of {
+		if group.db == db && pool.number < 0 && !shown(group.name) {
+			delete(p.of, group)
+		}
+	}
+}

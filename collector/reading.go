@@ -1,0 +1,188 @@
+// From a tally to a reading: what one sweep of a node says of a group, scaled to
+// the whole database. No clock, no Redis.
+
+package collector
+
+import (
+	"math"
+	"time"
+)
+
+// reading is what is known of a group in a database of a node: from one sweep, or
+// from several samples added up.
+type reading struct {
+	at      time.Time // of the oldest sweep in it
+	samples float64   // how many sweeps are added up
+	exact   bool      // every key was met
+
+	examined float64 // keys met
+	effect   float64 // design effect: how many of them count as one
+
+	// Scaled, for each sweep in it.
+	keys      float64
+	without   float64
+	bands     [len(bandNames)]float64
+	excessive float64
+	kinds     [kindNone]float64
+
+	// Of the keys without TTL that were looked at again; never scaled.
+	unknown   bool // some are, and none was looked at
+	allLooked bool
+	looked    float64
+	confirmed float64
+	leaked    float64
+	lockout   float64
+	tried     float64 // of the confirmed, those whose state was asked
+	judged    float64 // and is of a kind that can be compared with a limit
+	lockedOut float64
+
+	size sizes
+}
+
+// estimator scales the tallies of one database.
+type estimator struct {
+	*dbTally
+	scaleWith    float64 // keys with TTL for each one seen
+	scaleWithout float64
+	now          time.Time // the server's clock; zero: unknown
+	at           time.Time // when the sweep ended
+}
+
+// newEstimator finds the scales. Where the keyspace stands still, INFO's totals
+// are better than the share that was covered: keys without TTL cannot have
+// expired, so INFO's keys - expires is their exact number; keys with TTL are
+// scaled on the live rest, since INFO's number holds expired ones too. Where it
+// moves, nobody knows to which groups the new keys belong, and no total fits.
+func newEstimator(d *dbTally) *estimator {
+	e := &estimator{dbTally: d}
+	with, without := d.sums()
+	share := math.Max(d.share, 1e-12)
+	if !d.still() || d.refused > 0 {
+		e.scaleWith, e.scaleWithout = 1/share, 1/share
+		return e
+	}
+	if without > 0 {
+		e.scaleWithout = float64(d.after.WithoutTTL()) / float64(without)
+	}
+	if with > 0 {
+		e.scaleWith = math.Max(0, e.live()-float64(d.after.WithoutTTL())) / float64(with)
+	}
+	return e
+}
+
+// still says whether INFO told nearly the same before and after.
+func (d *dbTally) still() bool {
+	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 0.02*float64(max(a, b)) }
+	return d.sized && near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
+}
+
+// live estimates the keys that have not expired. A sample that agrees with INFO
+// within its own error (measured: 1.2 / sqrt(n), here twice that) takes INFO's
+// number: what is cut off above would bias it otherwise.
+func (d *dbTally) live() float64 {
+	with, without := d.sums()
+	seen := float64(with+without) / math.Max(d.share, 1e-12)
+	before, after := float64(d.before.Keys), float64(d.after.Keys)
+	growth := 1.0 // a sweep sees a growing keyspace at half its growth
+	if after > 0 {
+		growth = math.Max(1, 2*after/(before+after))
+	}
+	if n := float64(with + without); !d.walked && n >= 100 && seen*growth > after*(1-2.4/math.Sqrt(n)) {
+		return after
+	}
+	return math.Min(after, seen*growth)
+}
+
+// unreclaimed is the share of INFO's keys that is expired garbage. Keys that
+// came while we looked are none.
+func (d *dbTally) unreclaimed() *float64 {
+	grown := float64(d.after.Keys) > 1.1*float64(d.before.Keys)
+	if !d.sized || d.refused > 0 || d.after.Keys == 0 || grown || d.unmet() {
+		return nil
+	}
+	share := 1 - d.live()/float64(d.after.Keys)
+	return &share
+}
+
+// reading scales a group's tally.
+func (e *estimator) reading(t *tally) reading {
+	r := reading{
+		at:        e.at,
+		samples:   1,
+		exact:     e.walked,
+		examined:  float64(t.examined()),
+		effect:    1,
+		without:   float64(t.without) * e.scaleWithout,
+		excessive: float64(t.excessive) * e.scaleWith,
+		unknown:   t.expectsTTL() && t.without > 0 && t.looked == 0 || t.unreadable(),
+		allLooked: t.looked == t.without,
+		looked:    float64(t.looked),
+		confirmed: float64(len(t.confirmed)),
+		tried:     float64(t.states.tried),
+		judged:    float64(t.states.judged),
+		lockedOut: float64(t.states.lockedOut),
+		size:      t.size,
+	}
+	r.keys = r.without + float64(t.with)*e.scaleWith
+	for i, n := range t.bands {
+		r.bands[i] = float64(n) * e.scaleWith
+	}
+	r.bands[0] = r.without
+	for i, n := range t.kinds {
+		r.kinds[i] = float64(n[0])*e.scaleWith + float64(n[1])*e.scaleWithout
+	}
+	r.leaked, r.lockout = e.consequences(t)
+	return r
+}
+
+// consequences counts the confirmed keys that are leaks, and those with a fixed
+// name that lock their caller out.
+func (e *estimator) consequences(t *tally) (leaked, lockout float64) {
+	if !t.expectsTTL() {
+		return 0, 0
+	}
+	for _, k := range t.confirmed {
+		switch leaks, timed := t.definition.leaks(k.name, e.now); {
+		case leaks:
+			leaked++
+		case !timed && t.definition.lockout:
+			lockout++
+		}
+	}
+	return leaked, lockout
+}
+
+// add takes the reading of another sweep of the same group along.
+func (r *reading) add(other reading) {
+	if r.at.IsZero() || other.at.Before(r.at) {
+		r.at = other.at
+	}
+	if r.samples == 0 {
+		r.exact, r.allLooked = true, true
+	}
+	if examined := r.examined + other.examined; examined > 0 {
+		r.effect = (r.effect*r.examined + other.effect*other.examined) / examined
+	}
+	r.samples += other.samples
+	r.exact = r.exact && other.exact
+	r.examined += other.examined
+	r.keys += other.keys
+	r.without += other.without
+	r.excessive += other.excessive
+	for i, n := range other.bands {
+		r.bands[i] += n
+	}
+	for i, n := range other.kinds {
+		r.kinds[i] += n
+	}
+	r.looked += other.looked
+	r.unknown = r.looked == 0 && (r.unknown || other.unknown)
+	r.allLooked = r.allLooked && other.allLooked
+	r.confirmed += other.confirmed
+	r.leaked += other.leaked
+	r.lockout += other.lockout
+	r.tried += other.tried
+	r.judged += other.judged
+	r.lockedOut += other.lockedOut
+	r.size.add(other.size)
+}

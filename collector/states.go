@@ -1,0 +1,159 @@
+// Who is locked out: the state of a group's zombies, read only where a rule
+// gives the limit it is compared with.
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	mostStates    = 1000 // zombies a group and sweep whose state is read
+	longestState  = 4096 // bytes by MEMORY USAGE of a string that is read: a number needs far less
+	longestNumber = 64   // bytes of a value that may be a number
+)
+
+// states says what was read of a group's zombies.
+type states struct {
+	tried     int64
+	judged    int64 // those whose state is of a kind that can be compared
+	lockedOut int64 // of those, at or beyond the limit
+}
+
+// readStates compares the zombies of groups with a limit with it.
+func (s *session) readStates(ctx context.Context, databases []*dbTally) error {
+	for _, d := range databases {
+		for _, t := range d.groups {
+			if t.definition == nil || t.definition.limit == 0 || len(t.confirmed) == 0 {
+				continue
+			}
+			if err := s.spareAges(ctx); err != nil {
+				return err
+			}
+			keys := s.pick(t.confirmed, mostStates)
+			for len(keys) > 0 {
+				n := min(len(keys), s.target.Sweep.ScanCount)
+				if err := s.judge(ctx, t, keys[:n]); err != nil {
+					return err
+				}
+				keys = keys[n:]
+			}
+		}
+	}
+	return nil
+}
+
+// spareAges asks the server not to count our reads as a use of the key, once a
+// sweep and where the server can.
+func (s *session) spareAges(ctx context.Context) error {
+	if s.untouching || !s.info.knowsNoTouch() {
+		return nil
+	}
+	s.untouching = true
+	if err := s.capabilities.note("no_touch", s.conn.noTouch(ctx)); err != nil && !denies(err) {
+		return fmt.Errorf("CLIENT NO-TOUCH: %w", err)
+	}
+	return nil
+}
+
+// judge reads the states of one batch. What the server refuses to tell is not
+// judged, and neither are other types.
+func (s *session) judge(ctx context.Context, t *tally, keys []key) error {
+	began := time.Now()
+	if err := s.use(ctx, keys[0].db); err != nil {
+		return err
+	}
+	types, err := s.typesOf(ctx, namesOf(keys))
+	if err != nil {
+		return err
+	}
+	var short []string
+	var counted []typedName
+	for i, k := range keys {
+		switch types[i] {
+		case "none":
+			continue
+		case "string":
+			short = append(short, k.name)
+		case "list", "zset":
+			counted = append(counted, typedName{k.name, types[i]})
+		}
+		t.states.tried++
+	}
+	if err := s.judgeStrings(ctx, t, short); err != nil {
+		return err
+	}
+	if err := s.judgeLengths(ctx, t, counted); err != nil {
+		return err
+	}
+	return sleep(ctx, s.pacer.rest(time.Since(began), 4))
+}
+
+// judgeStrings reads the strings that are short enough to be a number.
+func (s *session) judgeStrings(ctx context.Context, t *tally, names []string) error {
+	if s.denied["get"] {
+		return nil
+	}
+	bytes, err := s.memoryOf(ctx, names)
+	if bytes == nil {
+		return err
+	}
+	short := names[:0]
+	for i, name := range names {
+		if bytes[i] >= 0 && bytes[i] <= longestState+int64(len(name)) {
+			short = append(short, name)
+		}
+	}
+	if len(short) == 0 {
+		return nil
+	}
+	values, err := s.conn.strings(ctx, short)
+	if ok, err := s.permits("get", err); !ok {
+		return err
+	}
+	for _, v := range values {
+		if state, ok := v.number(); ok {
+			t.compare(state)
+		}
+	}
+	return nil
+}
+
+func (s *session) judgeLengths(ctx context.Context, t *tally, keys []typedName) error {
+	lengths, err := s.lengthsOf(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, length := range lengths {
+		if length >= 0 {
+			t.compare(float64(length))
+		}
+	}
+	return nil
+}
+
+// compare says whether a state keeps its caller out.
+func (t *tally) compare(state float64) {
+	t.states.judged++
+	out := state >= float64(t.definition.limit)
+	if t.definition.counts == Down {
+		out = state <= 0
+	}
+	if out {
+		t.states.lockedOut++
+	}
+}
+
+// number is the number a string holds.
+func (v stringValue) number() (float64, bool) {
+	if !v.ok || len(v.text) > longestNumber {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(v.text), 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+}

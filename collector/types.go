@@ -1,0 +1,95 @@
+package collector
+
+import (
+	"context"
+	"slices"
+)
+
+// wantedTypes asks for the type of those names whose group depends on it. What
+// the server does not tell is missing.
+func (s *session) wantedTypes(ctx context.Context, names []string) (map[string]string, error) {
+	var wanted []string
+	for _, name := range names {
+		if s.classifier.wantsType(name) {
+			wanted = append(wanted, name)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	types, err := s.typesOf(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]string, len(wanted))
+	for i, name := range wanted {
+		of[name] = types[i]
+	}
+	return of, nil
+}
+
+// typesOf answers the type of each key, "none" for one that is gone; all are
+// empty where the server does not tell.
+func (s *session) typesOf(ctx context.Context, names []string) ([]string, error) {
+	untold := make([]string, len(names))
+	if s.denied["type"] {
+		return untold, nil
+	}
+	types, err := s.conn.types(ctx, names)
+	if ok, err := s.permits("type", err); !ok {
+		return untold, err
+	}
+	return types, nil
+}
+
+// lengthsOf answers the number of elements of each collection; none where the
+// server does not tell.
+func (s *session) lengthsOf(ctx context.Context, keys []typedName) ([]int64, error) {
+	if len(keys) == 0 || s.denied["length"] {
+		return nil, nil
+	}
+	lengths, err := s.conn.lengths(ctx, keys)
+	if ok, err := s.permits("length", err); !ok {
+		return nil, err
+	}
+	return lengths, nil
+}
+
+// memoryOf answers the bytes of each key, ttlGone for one that is gone; none
+// where the server keeps those of some key from us.
+func (s *session) memoryOf(ctx context.Context, names []string) ([]int64, error) {
+	if len(names) == 0 || s.denied["memory_usage"] {
+		return nil, nil
+	}
+	bytes, err := s.conn.memory(ctx, names)
+	if ok, err := s.permits("memory_usage", err); !ok {
+		return nil, err
+	}
+	if slices.Contains(bytes, ttlRefused) {
+		s.capabilities.refuse("memory_usage")
+		s.denied["memory_usage"] = true
+		return nil, nil
+	}
+	return bytes, nil
+}
+
+// permits learns from an answer whether the server permits what was asked. A
+// refusal holds for the rest of the sweep and is no error.
+func (s *session) permits(capability string, err error) (bool, error) {
+	if s.capabilities.note(capability, err) == nil {
+		return true, nil
+	}
+	if denies(err) {
+		s.denied[capability] = true
+		return false, nil
+	}
+	return false, err
+}
+
+func namesOf(keys []key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
+}
