@@ -15,15 +15,24 @@ type classifier struct {
 	definitions []*definition // nil: the keys that nothing describes
 	undescribed int           // their group
 	patterns    []groupPattern
-	root        prefixNode
-	typed       bool // some pattern needs the key's type
+	all         patternIndex
+	typed       patternIndex // of the patterns that need the key's type
 }
 
 // groupPattern is one glob of a group. Its index is its rank.
 type groupPattern struct {
+	end     byte // what the name must end with; 0: with anything
 	glob    glob
 	group   int
 	keyType string // the key must be of this type; empty: of any
+}
+
+func newGroupPattern(pattern string, group int, keyType string) groupPattern {
+	p := groupPattern{glob: compileGlob(pattern), group: group, keyType: keyType}
+	if tail := p.glob.tail; tail.literal != "" && len(tail.tokens) == 0 {
+		p.end = tail.literal[len(tail.literal)-1]
+	}
+	return p
 }
 
 func newClassifier(rules []Rule, presets []Preset) *classifier {
@@ -33,7 +42,7 @@ func newClassifier(rules []Rule, presets []Preset) *classifier {
 		c.definitions = append(c.definitions, rules[i].definition())
 		names[rules[i].Name] = true
 		for _, pattern := range rules[i].Match {
-			c.patterns = append(c.patterns, groupPattern{glob: compileGlob(pattern), group: i})
+			c.patterns = append(c.patterns, newGroupPattern(pattern, i, ""))
 		}
 	}
 	c.definitions = append(c.definitions, nil)
@@ -44,15 +53,17 @@ func newClassifier(rules []Rule, presets []Preset) *classifier {
 			d.name += " (preset)"
 		}
 		for _, pattern := range presets[i].Match {
-			ranked = append(ranked, groupPattern{compileGlob(pattern), len(c.definitions), presets[i].Type})
-			c.typed = c.typed || presets[i].Type != ""
+			ranked = append(ranked, newGroupPattern(pattern, len(c.definitions), presets[i].Type))
 		}
 		c.definitions = append(c.definitions, d)
 	}
 	slices.SortStableFunc(ranked, func(a, b groupPattern) int { return cmp.Compare(b.glob.literals, a.glob.literals) })
 	c.patterns = append(c.patterns, ranked...)
 	for rank := range c.patterns {
-		c.root.add(c.patterns[rank].glob.prefix, rank)
+		c.all.add(&c.patterns[rank], rank)
+		if c.patterns[rank].keyType != "" {
+			c.typed.add(&c.patterns[rank], rank)
+		}
 	}
 	return c
 }
@@ -64,38 +75,73 @@ func (c *classifier) groups() int { return c.undescribed + 1 }
 // group is the number of the key's group. The type matters only where
 // wantsType says so; an empty one is no group's that asks for a type.
 func (c *classifier) group(name, keyType string) int {
-	if rank, ok := c.first(name, func(p *groupPattern) bool { return p.keyType == "" || p.keyType == keyType }); ok {
-		return c.patterns[rank].group
+	rank := c.first(&c.all, name, keyType)
+	if rank < 0 {
+		return c.undescribed
 	}
-	return c.undescribed
+	return c.patterns[rank].group
 }
 
 // wantsType says whether the key's group depends on its type.
 func (c *classifier) wantsType(name string) bool {
-	if !c.typed {
+	if c.first(&c.typed, name, anyType) < 0 {
 		return false
 	}
-	rank, ok := c.first(name, func(*groupPattern) bool { return true })
-	return ok && c.patterns[rank].keyType != ""
+	return c.patterns[c.first(&c.all, name, anyType)].keyType != ""
 }
 
-// first is the lowest rank of the patterns that match the name and are fit.
-func (c *classifier) first(name string, fit func(*groupPattern) bool) (rank int, found bool) {
-	rank = len(c.patterns)
-	node, rest := &c.root, name
+// anyType stands for a type that fits every pattern.
+const anyType = "*"
+
+// first is the lowest rank of an index whose pattern matches the name and its
+// type, -1 if there is none.
+func (c *classifier) first(index *patternIndex, name, keyType string) int {
+	rank := len(c.patterns)
+	if name != "" {
+		rank = c.firstOf(index.endings[name[len(name)-1]], name, keyType, rank)
+	}
+	node, rest := &index.root, name
 	for node != nil {
-		for _, candidate := range node.ranks {
-			if candidate >= rank {
-				break
-			}
-			if p := &c.patterns[candidate]; fit(p) && p.glob.matchAfterPrefix(rest) {
-				rank = candidate
-				break
-			}
-		}
+		rank = c.firstOf(node.ranks, rest, keyType, rank)
 		node, rest = node.next(rest)
 	}
-	return rank, rank < len(c.patterns)
+	if rank == len(c.patterns) {
+		return -1
+	}
+	return rank
+}
+
+// firstOf is the first of some ranks, below another, whose pattern matches.
+func (c *classifier) firstOf(ranks []int, rest, keyType string, below int) int {
+	for _, rank := range ranks {
+		if rank >= below {
+			break
+		}
+		p := &c.patterns[rank]
+		if p.end != 0 && (rest == "" || rest[len(rest)-1] != p.end) {
+			continue
+		}
+		if (p.keyType == "" || keyType == anyType || p.keyType == keyType) && p.glob.matchAfterPrefix(rest) {
+			return rank
+		}
+	}
+	return below
+}
+
+// patternIndex finds the patterns that a name may match: those that begin as it
+// does, and of those that begin with a star those that end as it does.
+type patternIndex struct {
+	root    prefixNode
+	endings [256][]int // ranks, by the last byte
+}
+
+// add puts a pattern in, whose rank is higher than all before.
+func (i *patternIndex) add(p *groupPattern, rank int) {
+	if p.glob.prefix == "" && p.end != 0 {
+		i.endings[p.end] = append(i.endings[p.end], rank)
+		return
+	}
+	i.root.add(p.glob.prefix, rank)
 }
 
 // prefixNode is a node of a radix tree over the literal beginnings of the
@@ -104,16 +150,19 @@ type prefixNode struct {
 	edge     string // the bytes that lead here
 	ranks    []int  // patterns whose beginning ends here, ascending
 	children []*prefixNode
+	firsts   string // the first bytes of their edges
 }
 
 // next is the child that the rest of a name leads to, and what is left then.
 func (n *prefixNode) next(rest string) (*prefixNode, string) {
-	for _, child := range n.children {
-		if strings.HasPrefix(rest, child.edge) {
-			return child, rest[len(child.edge):]
-		}
+	if rest == "" {
+		return nil, ""
 	}
-	return nil, ""
+	at := strings.IndexByte(n.firsts, rest[0])
+	if at < 0 || !strings.HasPrefix(rest, n.children[at].edge) {
+		return nil, ""
+	}
+	return n.children[at], rest[len(n.children[at].edge):]
 }
 
 // add puts a rank, higher than all before, at the end of a beginning.
@@ -128,7 +177,7 @@ func (n *prefixNode) add(prefix string, rank int) {
 			continue
 		}
 		if common < len(child.edge) {
-			split := &prefixNode{edge: child.edge[:common], children: []*prefixNode{child}}
+			split := &prefixNode{edge: child.edge[:common], children: []*prefixNode{child}, firsts: child.edge[common : common+1]}
 			child.edge = child.edge[common:]
 			n.children[i], child = split, split
 		}
@@ -136,6 +185,7 @@ func (n *prefixNode) add(prefix string, rank int) {
 		return
 	}
 	n.children = append(n.children, &prefixNode{edge: prefix, ranks: []int{rank}})
+	n.firsts += prefix[:1]
 }
 
 func commonPrefix(a, b string) int {

@@ -50,7 +50,8 @@ type Sweep struct {
 	StaleAfter    time.Duration // 0: 3 x max(Interval, the last complete sweep)
 	MemorySamples int           // MEMORY USAGE calls a group and sweep; 0: off
 	BigKeys       BigKeySearch
-	Pool          int // samples that a group with few keys in one takes its figures from; 0: 1
+	FullEvery     time.Duration // a sampled database is walked whole this often, between samples; 0: never
+	Pool          int           // samples that a group with few keys in one takes its figures from; 0: 1
 }
 
 // BigKeySearch says which keys are big, and how hard to look for them.

@@ -1,74 +1,81 @@
+// Redis globs: *, ?, [abc], [a-z], [^a] and \ as in KEYS, compiled so that most
+// names fail at a literal. Names and patterns are bytes.
+
 package collector
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// glob is a compiled Redis glob: *, ?, [abc], [a-z], [^a] and \ as in KEYS.
-// Names and patterns are bytes.
+// glob is a compiled pattern: pieces with stars between them.
 type glob struct {
-	prefix   string // literal bytes before the first special one: most names fail here
-	tokens   []globToken
-	suffix   string // literal bytes after the last star: most others fail here
-	literals int    // literal bytes of the whole pattern
+	prefix   string      // literal bytes before the first special one
+	head     globPiece   // what must follow them at once
+	middle   []globPiece // what must come anywhere after that, in this order
+	tail     globPiece   // what the name must end with; only where there is a star
+	starred  bool
+	literals int // literal bytes of the whole pattern
+}
+
+// globPiece is a run without a star: literal bytes, then other tokens.
+type globPiece struct {
+	literal string
+	tokens  []globToken
+	length  int // bytes that it matches
 }
 
 type globToken struct {
-	star bool
-	set  *[256]bool // nil with !star: any byte (?)
+	set  *[256]bool // nil with !lit: any byte (?)
 	char byte
 	lit  bool
 }
 
 func compileGlob(pattern string) glob {
 	var g glob
+	pieces := [][]globToken{nil}
+	add := func(t globToken) { pieces[len(pieces)-1] = append(pieces[len(pieces)-1], t) }
 	for i := 0; i < len(pattern); i++ {
 		switch c := pattern[i]; {
 		case c == '*':
-			if n := len(g.tokens); n == 0 || !g.tokens[n-1].star {
-				g.tokens = append(g.tokens, globToken{star: true})
-			}
+			pieces = append(pieces, nil)
 		case c == '?':
-			g.tokens = append(g.tokens, globToken{})
+			add(globToken{})
 		case c == '[':
 			set, end := globSet(pattern, i+1)
-			g.tokens = append(g.tokens, globToken{set: set})
+			add(globToken{set: set})
 			i = end
 		case c == '\\' && i+1 < len(pattern):
 			i++
-			g.tokens = append(g.tokens, globToken{char: pattern[i], lit: true})
+			add(globToken{char: pattern[i], lit: true})
 		default:
-			g.tokens = append(g.tokens, globToken{char: c, lit: true})
+			add(globToken{char: c, lit: true})
 		}
 	}
-	for _, t := range g.tokens {
-		if t.lit {
-			g.literals++
+	for _, piece := range pieces {
+		for _, t := range piece {
+			if t.lit {
+				g.literals++
+			}
 		}
 	}
-	first := slices.IndexFunc(g.tokens, func(t globToken) bool { return !t.lit })
-	if first < 0 {
-		first = len(g.tokens)
-	}
-	g.prefix, g.tokens = literal(g.tokens[:first]), g.tokens[first:]
-	last := len(g.tokens)
-	for last > 0 && g.tokens[last-1].lit {
-		last--
-	}
-	if last > 0 && g.tokens[last-1].star {
-		g.suffix, g.tokens = literal(g.tokens[last:]), g.tokens[:last]
+	g.head = newGlobPiece(pieces[0])
+	g.prefix, g.head.literal = g.head.literal, ""
+	g.head.length -= len(g.prefix)
+	if last := len(pieces) - 1; last > 0 {
+		g.starred, g.tail = true, newGlobPiece(pieces[last])
+		for _, piece := range pieces[1:last] {
+			if len(piece) > 0 {
+				g.middle = append(g.middle, newGlobPiece(piece))
+			}
+		}
 	}
 	return g
 }
 
-// literal is the text of tokens that are all literal.
-func literal(tokens []globToken) string {
-	text := make([]byte, len(tokens))
-	for i, t := range tokens {
-		text[i] = t.char
+func newGlobPiece(tokens []globToken) globPiece {
+	var text []byte
+	for len(text) < len(tokens) && tokens[len(text)].lit {
+		text = append(text, tokens[len(text)].char)
 	}
-	return string(text)
+	return globPiece{literal: string(text), tokens: tokens[len(text):], length: len(tokens)}
 }
 
 // globSet reads a bracket from its first byte and answers the index of its
@@ -109,8 +116,8 @@ func (t globToken) matches(c byte) bool {
 	return t.set == nil || t.set[c]
 }
 
-// match takes at most len(name) x tokens steps: it goes back to the last star
-// only, so no pattern explodes.
+// match takes at most len(name) x tokens steps: each piece is looked for once,
+// from the left, so no pattern explodes.
 func (g *glob) match(name string) bool {
 	rest, begins := strings.CutPrefix(name, g.prefix)
 	return begins && g.matchAfterPrefix(rest)
@@ -119,32 +126,48 @@ func (g *glob) match(name string) bool {
 // matchAfterPrefix matches what follows the prefix, which the name is known to
 // begin with.
 func (g *glob) matchAfterPrefix(name string) bool {
-	name, ends := strings.CutSuffix(name, g.suffix)
-	if !ends {
+	head, tail := g.head.length, g.tail.length
+	if len(name) < head+tail || !g.starred && len(name) != head {
 		return false
 	}
-	star, resume := -1, 0
-	i, t := 0, 0
-	for i < len(name) {
-		switch {
-		case t < len(g.tokens) && g.tokens[t].star:
-			star, resume = t, i
-			t++
-			if t == len(g.tokens) {
-				return true
-			}
-		case t < len(g.tokens) && g.tokens[t].matches(name[i]):
-			i++
-			t++
-		case star >= 0:
-			resume++
-			i, t = resume, star+1
-		default:
+	if !g.tail.at(name, len(name)-tail) || !g.head.at(name, 0) {
+		return false
+	}
+	name = name[head : len(name)-tail]
+	for i := range g.middle {
+		at := g.middle[i].in(name)
+		if at < 0 {
+			return false
+		}
+		name = name[at+g.middle[i].length:]
+	}
+	return true
+}
+
+// at says whether the piece is at a place of a text that is long enough.
+func (p *globPiece) at(text string, place int) bool {
+	if p.literal != "" && !strings.HasPrefix(text[place:], p.literal) {
+		return false
+	}
+	place += len(p.literal)
+	for i, t := range p.tokens {
+		if !t.matches(text[place+i]) {
 			return false
 		}
 	}
-	for t < len(g.tokens) && g.tokens[t].star {
-		t++
+	return true
+}
+
+// in is the first place of the piece in a text, -1 if there is none.
+func (p *globPiece) in(text string) int {
+	for place := 0; ; place++ {
+		next := strings.Index(text[place:], p.literal)
+		place += next
+		if next < 0 || place+p.length > len(text) {
+			return -1
+		}
+		if p.at(text, place) {
+			return place
+		}
 	}
-	return t == len(g.tokens)
 }

@@ -93,6 +93,13 @@ func (c *config) target() collector.Target {
 			Timeout:       c.sweepTimeout(),
 			StaleAfter:    time.Duration(c.StaleAfter),
 			MemorySamples: int(c.MemorySamples),
+			FullEvery:     time.Duration(c.Sweep.FullEvery),
+			Pool:          int(c.Sweep.Pool),
+			BigKeys: collector.BigKeySearch{
+				Bytes:    int64(c.BigKey.Bytes),
+				Elements: int64(c.BigKey.Elements),
+				Budget:   int(c.BigKey.Budget),
+			},
 		},
 	}
 }

@@ -19,7 +19,6 @@ import (
 func planned() []string {
 	names := []string{
 		"SENTINEL_USERNAME", "SENTINEL_PASSWORD_FILE", "REDIS_CLUSTER", "REDIS_PREFER_REPLICA", "PRESETS",
-		"SWEEP_FULL_EVERY", "SWEEP_POOL", "BIG_KEY_BYTES", "BIG_KEY_ELEMENTS", "BIG_KEY_BUDGET",
 		"SELFTEST_INTERVAL", "WEB_ENABLE_LIFECYCLE",
 	}
 	for i := range names {

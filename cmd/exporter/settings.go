@@ -22,17 +22,18 @@ import (
 // structs around it, is the name of its setting. A rule completes "KEYHEALTH_X:"
 // in an error line; an example stands there where the default would not help.
 type settings struct {
-	TargetName    string        `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis."`
-	Redis         redisSettings //
-	Databases     databases     `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
-	Groups        string        `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
-	ConfigFile    string        `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups and discovery; the groups of KEYHEALTH_GROUPS come first, and the first match wins."`
-	MaxGroups     whole         `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
-	Sweep         sweepSettings //
-	StaleAfter    staleAfter    `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
-	MemorySamples whole         `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
-	Web           webSettings   //
-	Log           logSettings   //
+	TargetName    string         `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis."`
+	Redis         redisSettings  //
+	Databases     databases      `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
+	Groups        string         `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
+	ConfigFile    string         `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups and discovery; the groups of KEYHEALTH_GROUPS come first, and the first match wins."`
+	MaxGroups     whole          `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
+	Sweep         sweepSettings  //
+	StaleAfter    staleAfter     `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
+	MemorySamples whole          `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
+	BigKey        bigKeySettings `split_words:"true"`
+	Web           webSettings    //
+	Log           logSettings    //
 }
 
 type redisSettings struct {
@@ -57,7 +58,15 @@ type sweepSettings struct {
 	MaxKeys   whole              `split_words:"true" topic:"Sweep" default:"100000" rule:"must be a whole number from 0 to 1000000000000" desc:"Budget: the keys that a sweep examines per database. A larger database is sampled. 0 is every key."`
 	Duty      float64            `topic:"Sweep" default:"0.10" rule:"must be a number above 0 and at most 1" desc:"Largest share of time that a sweep may keep Redis busy, above 0 and at most 1."`
 	ScanCount whole              `split_words:"true" topic:"Sweep" default:"100" rule:"must be a whole number from 10 to 1000" desc:"Keys per round trip, 10 to 1000. More is faster, and other clients wait longer."`
+	FullEvery collector.Duration `split_words:"true" topic:"Sweep" default:"0" rule:"must be 0, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"6h" desc:"A database that is sampled is also walked whole this often, in slices between the samples: exact figures of groups too rare to sample. 0 turns it off."`
+	Pool      whole              `topic:"Sweep" default:"10" rule:"must be a whole number from 1 to 100" desc:"A group with fewer than 1000 examined keys takes its figures from up to this many last samples, 1 to 100."`
 	Timeout   collector.Duration `topic:"Sweep" default:"10m" rule:"must be a duration, 0 for none" desc:"A sweep that takes longer fails; 0 is none. Where KEYHEALTH_SWEEP_MAX_KEYS is 0 it applies only when set."`
+}
+
+type bigKeySettings struct {
+	Bytes    byteSize `topic:"Sweep" default:"1MiB" rule:"must be a size from 1KiB to 1PiB" example:"512KiB" desc:"A key is big from this size on, by MEMORY USAGE, 1KiB to 1PiB: B, KiB, MiB, GiB."`
+	Elements whole    `topic:"Sweep" default:"10000" rule:"must be a whole number from 100 to 1000000000000" desc:"Or from this number of elements on, 100 to 1000000000000."`
+	Budget   whole    `topic:"Sweep" default:"1000" rule:"must be 0, or a whole number from 10 to 100000" desc:"Calls that a sweep spends on looking for big keys, collections first, 10 to 100000; 0 turns the search off."`
 }
 
 type webSettings struct {

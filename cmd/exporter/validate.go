@@ -138,6 +138,12 @@ func (v *validator) sweep() {
 	v.require(sweep.ScanCount >= 10 && sweep.ScanCount <= 1000, "SWEEP_SCAN_COUNT")
 	stale := collector.Duration(v.cfg.StaleAfter)
 	v.require(stale == 0 || stale >= sweep.Interval, "STALE_AFTER")
+	v.require(sweep.FullEvery == 0 || sweep.FullEvery >= sweep.Interval, "SWEEP_FULL_EVERY")
+	v.require(sweep.Pool >= 1 && sweep.Pool <= 100, "SWEEP_POOL")
+	big := v.cfg.BigKey
+	v.require(big.Bytes >= 1<<10 && big.Bytes <= 1<<50, "BIG_KEY_BYTES")
+	v.require(big.Elements >= 100 && big.Elements <= mostKeys, "BIG_KEY_ELEMENTS")
+	v.require(big.Budget == 0 || big.Budget >= 10 && big.Budget <= 100_000, "BIG_KEY_BUDGET")
 	v.require(v.cfg.MaxGroups >= 1 && v.cfg.MaxGroups <= 10_000, "MAX_GROUPS")
 	v.require(v.cfg.MemorySamples >= 0 && v.cfg.MemorySamples <= 10_000, "MEMORY_SAMPLES")
 }

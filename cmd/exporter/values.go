@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alecthomas/units"
+
 	"keyhealth/collector"
 )
 
@@ -59,6 +61,22 @@ func (n *whole) UnmarshalText(text []byte) error {
 	*n = whole(parsed)
 	return err
 }
+
+// byteSize is a number of bytes.
+type byteSize int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	if err := (*whole)(b).UnmarshalText(text); err == nil {
+		return nil
+	}
+	parsed, err := units.ParseStrictBytes(string(text))
+	*b = byteSize(parsed)
+	return err
+}
+
+// String is the text that UnmarshalText reads.
+func (b byteSize) String() string { return units.Base2Bytes(b).String() }
 
 // staleAfter is a duration, 0 for auto.
 type staleAfter collector.Duration
