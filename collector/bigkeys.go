@@ -155,6 +155,12 @@ func (s *session) learnSizes(ctx context.Context, keys []bigKey) ([]bigKey, erro
 			long, at = append(long, typedName{keys[i].name, keys[i].keyType}), append(at, i)
 		}
 	}
+	if len(long) == 0 {
+		return keys, nil
+	}
+	if err := s.spareAges(ctx); err != nil {
+		return nil, err
+	}
 	lengths, err := s.lengthsOf(ctx, long)
 	for i, length := range lengths {
 		keys[at[i]].length = max(0, length)

@@ -37,6 +37,22 @@ func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
 		}
 		s.pools.drop(d.db, func(name string) bool { return shown[name] })
 	}
+	if share, known := result.unreclaimed(); known && result.info.Role() != "replica" {
+		s.backlog.note(share)
+	}
+	result.backlog = s.backlog
+}
+
+// unreclaimed is the share of the node's keys that is expired garbage.
+func (r *swept) unreclaimed() (share float64, known bool) {
+	keys := 0.0
+	for _, d := range r.databases {
+		if garbage := d.unreclaimed(); garbage != nil {
+			keys += float64(d.after.Keys)
+			share += *garbage * float64(d.after.Keys)
+		}
+	}
+	return share / max(1, keys), keys > 0
 }
 
 // gathered is a group with its readings from every node.

@@ -87,3 +87,14 @@ func (w *Watcher) reportCapability(c Capability) {
 		w.log.Warn("Redis refuses a command", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
 	}
 }
+
+// reportBacklog says when the budget changes because expired keys pile up.
+func (w *Watcher) reportBacklog(b backlog) {
+	switch {
+	case !b.changed:
+	case b.halved == 0:
+		w.log.Info("Expired keys are reclaimed again: the budget is what was set", "budget", w.target.Sweep.MaxKeys)
+	default:
+		w.log.Warn("Redis reclaims fewer and fewer expired keys: the budget is halved until it does", "budget", b.budget(w.target.Sweep.MaxKeys))
+	}
+}

@@ -61,7 +61,7 @@ func (s *session) restart(ctx context.Context, d *dbTally) error {
 // places draws the starts of a sample's pages: one in each of m equal stretches
 // of the line, jittered within it, the whole pattern turned by a random amount.
 func (s *session) places(keys int64) []place {
-	m := int(min(s.target.Sweep.MaxKeys, keys)/sampleCount) + 1
+	m := int(min(s.backlog.budget(s.target.Sweep.MaxKeys), keys)/sampleCount) + 1
 	width := math.Min(1, float64(m*sampleCount)/float64(keys)) // the share the pages cover
 	turn := s.rng.Float64()
 	starts := make([]place, m)

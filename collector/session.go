@@ -155,7 +155,7 @@ func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error 
 // budget, or 2 times if it was walked last time, so that one at the border does
 // not change its kind from sweep to sweep.
 func (s *sweeper) walks(db int, keys int64) bool {
-	budget := s.target.Sweep.MaxKeys
+	budget := s.backlog.budget(s.target.Sweep.MaxKeys)
 	if budget == 0 {
 		return true
 	}

@@ -49,7 +49,7 @@ func (s *session) readStates(ctx context.Context, databases []*dbTally) error {
 }
 
 // spareAges asks the server not to count our reads as a use of the key, once a
-// sweep and where the server can.
+// sweep and where the server can: GET and the lengths do count.
 func (s *session) spareAges(ctx context.Context) error {
 	if s.untouching || !s.info.knowsNoTouch() {
 		return nil

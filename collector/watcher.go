@@ -163,6 +163,7 @@ func (w *Watcher) finished(done outcome) {
 		w.state.Databases, w.state.Groups = figures(done.result)
 		w.state.Folded, w.state.Leaks = done.result.folded, !done.result.now.IsZero()
 		w.report("", nil)
+		w.reportBacklog(done.result.backlog)
 	}
 	w.publish()
 }
