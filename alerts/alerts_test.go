@@ -126,12 +126,12 @@ func (r rule) mutate(t *testing.T, e edit) file {
 }
 
 var (
-	alertLine    = regexp.MustCompile(`(?m)^ *- alert: (\w+)$`)
+	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:alert|record): ([\w:]+)$`)
 	durationLine = regexp.MustCompile(`(?m)^ *(for|keep_firing_for): (\d+)m\n`)
 	severityLine = regexp.MustCompile(`(?m)^ *severity: (\w+)$`)
 )
 
-// splitRules returns the rules of all files by the name of their alert. The
+// splitRules returns the rules of all files by the name of their alert or record. The
 // second rule of the same name is NAME#2.
 func splitRules(t *testing.T) map[string]rule {
 	t.Helper()
@@ -142,16 +142,16 @@ func splitRules(t *testing.T) map[string]rule {
 			t.Fatal(err)
 		}
 		f := file{name, string(b)}
-		found := alertLine.FindAllStringSubmatchIndex(f.text, -1)
+		found := ruleLine.FindAllStringSubmatchIndex(f.text, -1)
 		for i, at := range found {
 			end := len(f.text)
 			if i+1 < len(found) {
 				end = found[i+1][0]
 			}
-			alert := f.text[at[2]:at[3]]
-			key := alert
+			named := f.text[at[2]:at[3]]
+			key := named
 			for n := 2; rules[key].end != 0; n++ {
-				key = fmt.Sprintf("%s#%d", alert, n)
+				key = fmt.Sprintf("%s#%d", named, n)
 			}
 			rules[key] = rule{f, at[0], end}
 		}
@@ -159,11 +159,14 @@ func splitRules(t *testing.T) map[string]rule {
 	return rules
 }
 
-// headEdits makes the edits that every rule needs: each duration shorter,
+// headEdits makes the edits that every alert needs: each duration shorter,
 // longer and gone, another severity.
 func headEdits(t *testing.T, r rule) []edit {
 	t.Helper()
 	text := r.file.text[r.start:r.end]
+	if strings.Contains(text, "- record: ") {
+		return nil
+	}
 	var edits []edit
 	for _, m := range durationLine.FindAllStringSubmatch(text, -1) {
 		minutes, err := strconv.Atoi(m[2])

@@ -43,6 +43,23 @@ var mutations = map[string]struct {
 			{"[10m])) >= 20", "[15m])) >= 20"},
 		},
 	},
+	"target:keyhealth_new_keys:rate15m": {
+		tests: []string{"recording_test.yml"},
+		edits: []edit{
+			{"deriv(sum by (target)", "deriv(max by (target)"},
+			{"max by (target, db) (keyhealth_keys)", "sum by (target, db) (keyhealth_keys)"},
+			{"[15m:1m]", "[5m:1m]"},
+			{"sum by (target) (max by (target, node) (rate(keyhealth_expired", "max by (target) (max by (target, node) (rate(keyhealth_expired"},
+			{"max by (target, node) (rate(keyhealth_expired", "sum by (target, node) (rate(keyhealth_expired"},
+			{"expired_keys_total[15m]", "expired_keys_total[5m]"},
+			{"sum by (target) (max by (target, node) (rate(keyhealth_evicted", "max by (target) (max by (target, node) (rate(keyhealth_evicted"},
+			{"max by (target, node) (rate(keyhealth_evicted", "sum by (target, node) (rate(keyhealth_evicted"},
+			{"evicted_keys_total[15m]", "evicted_keys_total[5m]"},
+			{"clamp_min(", "clamp_max("},
+			{"keyhealth_expired_keys_total[15m])))\n              or\n              max by (target) (keyhealth_up) * 0\n", "keyhealth_expired_keys_total[15m])))\n"},
+			{"keyhealth_evicted_keys_total[15m])))\n              or\n              max by (target) (keyhealth_up) * 0\n", "keyhealth_evicted_keys_total[15m])))\n"},
+		},
+	},
 	"KeyhealthZombiesPresent": {
 		tests: []string{"zombies_present_test.yml"},
 		edits: []edit{
