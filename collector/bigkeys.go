@@ -67,12 +67,12 @@ func (s *session) searchBig(ctx context.Context, databases []*dbTally) (searched
 	}
 	s.big.known = nil
 	calls := len(queue)
-	if queue, err = s.inBatches(ctx, queue, s.learnTypes); err != nil {
+	if queue, err = s.inBatches(ctx, queue, s.target.Sweep.ScanCount, s.learnTypes); err != nil {
 		return false, err
 	}
 	slices.SortStableFunc(queue, func(a, b bigKey) int { return cmp.Compare(a.class(), b.class()) })
 	queue = queue[:min(len(queue), max(0, s.big.Budget-calls))]
-	if queue, err = s.inBatches(ctx, queue, s.learnSizes); err != nil {
+	if queue, err = s.inBatches(ctx, queue, memoryBatch, s.learnSizes); err != nil {
 		return false, err
 	}
 	for _, k := range queue {
@@ -107,13 +107,13 @@ func (s *session) assignBig(d *dbTally) {
 	}
 }
 
-// inBatches calls f with a few keys of one database at a time and answers those
-// it leaves.
-func (s *session) inBatches(ctx context.Context, keys []bigKey, f func(context.Context, []bigKey) ([]bigKey, error)) (left []bigKey, err error) {
+// inBatches calls f with at most so many keys of one database at a time and
+// answers those it leaves.
+func (s *session) inBatches(ctx context.Context, keys []bigKey, most int, f func(context.Context, []bigKey) ([]bigKey, error)) (left []bigKey, err error) {
 	slices.SortStableFunc(keys, func(a, b bigKey) int { return cmp.Compare(a.db, b.db) })
 	for len(keys) > 0 {
 		began, n := time.Now(), 1
-		for n < min(len(keys), memoryBatch) && keys[n].db == keys[0].db {
+		for n < min(len(keys), most) && keys[n].db == keys[0].db {
 			n++
 		}
 		if err := s.use(ctx, keys[0].db); err != nil {

@@ -19,6 +19,10 @@ const (
 	thirdLookBelow = 20 * time.Second
 )
 
+// lookDelays is when a second look comes: at least again after the one before,
+// and by a random part of jitter more.
+type lookDelays struct{ again, jitter time.Duration }
+
 // confirm looks again at the keys without TTL of groups that expect one.
 func (s *session) confirm(ctx context.Context, databases []*dbTally) error {
 	var keys []*key
@@ -61,7 +65,7 @@ func (s *session) confirm(ctx context.Context, databases []*dbTally) error {
 func (s *session) look(ctx context.Context, keys []*key) (still []*key, err error) {
 	now := time.Now()
 	for _, k := range keys {
-		k.due = laterOf(k.seen.Add(lookAgain), now).Add(time.Duration(s.rng.Int64N(int64(lookJitter))))
+		k.due = laterOf(k.seen.Add(s.delays.again), now).Add(time.Duration(s.rng.Int64N(int64(s.delays.jitter))))
 	}
 	slices.SortFunc(keys, func(a, b *key) int { return a.due.Compare(b.due) })
 	for len(keys) > 0 {

@@ -15,8 +15,7 @@ type definition struct {
 	maxTTL      time.Duration
 	stated      bool // the max TTL is more than the documented default
 	window      nameWindow
-	windowFits  float64       // max TTL as a multiple of the window in the name
-	windowExtra time.Duration // and how much longer it may be
+	windowFits  float64 // max TTL as a multiple of the window in the name
 	index       nameIndex
 	lockout     bool
 	limit       int64 // 0: none
@@ -41,7 +40,7 @@ func (r *Rule) definition() *definition {
 func (d *definition) bound(name string) (bound time.Duration, stated bool) {
 	if d.window != "" {
 		if window, ok := d.window.in(name); ok {
-			return time.Duration(min(float64(window)*d.windowFits, 1<<62)) + d.windowExtra, true
+			return time.Duration(min(float64(window)*d.windowFits, 1<<62)), true
 		}
 	}
 	return d.maxTTL, d.stated

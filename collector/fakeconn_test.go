@@ -104,6 +104,28 @@ func (c *fakeConn) memory(ctx context.Context, names []string) ([]int64, error) 
 	})
 }
 
+func (c *fakeConn) clusterNodes(ctx context.Context) (string, error) {
+	if err := c.begin(ctx, fakeCall{command: "cluster|nodes"}); err != nil {
+		return "", err
+	}
+	return c.node.nodes, nil
+}
+
+func (c *fakeConn) slotCounts(ctx context.Context, slots []int) ([]int64, error) {
+	if err := c.begin(ctx, fakeCall{command: "cluster|countkeysinslot", slots: slices.Clone(slots)}); err != nil {
+		return nil, err
+	}
+	c.node.mu.Lock()
+	defer c.node.mu.Unlock()
+	answers := make([]int64, len(slots))
+	for i, slot := range slots {
+		if part := c.node.table(c.db).slots[slot]; part != nil {
+			answers[i] = int64(len(part.keys))
+		}
+	}
+	return answers, nil
+}
+
 // each answers one command a name; like the real connection it turns a NOPERM
 // into ttlRefused.
 func (c *fakeConn) each(ctx context.Context, command string, names []string, answer func(*fakeTable, string) int64) ([]int64, error) {

@@ -16,10 +16,11 @@ import (
 
 // fakeCall is one command, or one write of several alike.
 type fakeCall struct {
-	command string // connect, ping, time, info, select, scan, pttl or memory
+	command string // connect, ping, time, info, select, scan, pttl, memory, cluster|nodes or cluster|countkeysinslot
 	db      int
 	names   []string // of pttl and memory
 	cursors []uint64 // of scan
+	slots   []int    // of cluster|countkeysinslot
 	pages   []page   // scan's answers
 	at      time.Time
 }
@@ -34,6 +35,8 @@ type fakeNode struct {
 	skew       time.Duration      // of the server's clock
 	noKeyspace bool               // INFO has no such section
 	opaque     func(place) uint64 // cursors of its own; one it did not hand out means 0
+	nodes      string             // what CLUSTER NODES answers
+	perSlot    bool               // tables are one a slot
 
 	mu     sync.Mutex
 	tables map[int]*fakeTable
@@ -63,10 +66,21 @@ func (n *fakeNode) name() string { return "redis.test:6379" }
 
 func (n *fakeNode) now() time.Time { return time.Now().Add(n.skew) }
 
+// joinCluster makes it a node of a Cluster that has every slot, before it has
+// any keys.
+func (n *fakeNode) joinCluster(perSlot bool) {
+	n.say("redis_mode", "cluster")
+	n.nodes = "07c37df redis.test:6379@16379 myself,master - 0 0 1 connected 0-16383\n"
+	n.perSlot = perSlot
+}
+
 // table is a database, made when it is first used; n.mu is held.
 func (n *fakeNode) table(db int) *fakeTable {
 	if n.tables[db] == nil {
 		n.tables[db] = newFakeTable()
+		if n.nodes != "" {
+			n.tables[db].slots, n.tables[db].perSlot = map[int]*fakeTable{}, n.perSlot
+		}
 	}
 	return n.tables[db]
 }
@@ -168,7 +182,7 @@ func cutError() error { return &Failure{Reason: ReasonUnreachable, Err: net.ErrC
 // begin is the part that all commands have in common.
 func (n *fakeNode) begin(ctx context.Context, call fakeCall) error {
 	if call.command != "connect" {
-		n.sent.add(call.command, uint64(max(1, len(call.names), len(call.cursors))))
+		n.sent.add(call.command, uint64(max(1, len(call.names), len(call.cursors), len(call.slots))))
 	}
 	call.at = time.Now()
 	n.mu.Lock()

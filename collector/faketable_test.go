@@ -29,6 +29,9 @@ type fakeTable struct {
 	buckets [][]string
 	keys    map[string]*fakeKey
 	fixed   bool // does not grow by itself
+
+	slots   map[int]*fakeTable // of a node of a Cluster: the same keys, one table a slot
+	perSlot bool               // SCAN goes through them
 }
 
 func newFakeTable() *fakeTable {
@@ -68,12 +71,24 @@ func (t *fakeTable) put(name string, k fakeKey) {
 	if !t.fixed && len(t.keys) > len(t.buckets) {
 		t.resize(t.bits + 1)
 	}
+	if t.slots != nil {
+		slot := slotOf(name)
+		if t.slots[slot] == nil {
+			t.slots[slot] = newFakeTable()
+		}
+		t.slots[slot].put(name, k)
+	}
 }
 
 func (t *fakeTable) remove(name string) {
 	b := hashOf(name) & t.mask()
 	t.buckets[b] = slices.DeleteFunc(t.buckets[b], func(n string) bool { return n == name })
 	delete(t.keys, name)
+	if slot := t.slots[slotOf(name)]; slot != nil {
+		if slot.remove(name); len(slot.keys) == 0 {
+			delete(t.slots, slotOf(name))
+		}
+	}
 }
 
 // ttl is PTTL's answer.
@@ -96,6 +111,9 @@ func (t *fakeTable) ttl(name string, now time.Time) int64 {
 // their reversed bits, until there are count keys or ten times as many buckets
 // were looked at. Expired keys are not shown.
 func (t *fakeTable) scan(v uint64, count int, now time.Time) page {
+	if t.perSlot {
+		return t.scanSlots(v, count, now)
+	}
 	var p page
 	for left := 10 * count; ; left-- {
 		for _, name := range t.buckets[v&t.mask()] {
@@ -109,6 +127,45 @@ func (t *fakeTable) scan(v uint64, count int, now time.Time) page {
 			return p
 		}
 	}
+}
+
+// scanSlots is kvstoreScan of Redis 7.4: bucket by bucket through the table of
+// the cursor's slot, then through those of the following slots that have keys.
+// It counts expired keys, and does not show them.
+func (t *fakeTable) scanSlots(v uint64, count int, now time.Time) page {
+	var p page
+	for left, sampled := 10*count, 0; ; left-- {
+		slot, position := v&(slotNumber-1), v>>slotBits
+		if table := t.slots[int(slot)]; table != nil {
+			for _, name := range table.buckets[position&table.mask()] {
+				sampled++
+				if table.ttl(name, now) != ttlGone {
+					p.names = append(p.names, name)
+				}
+			}
+			position = bits.Reverse64(bits.Reverse64(position|^table.mask()) + 1)
+		} else {
+			position = 0
+		}
+		v = position<<slotBits | slot
+		if position == 0 {
+			if v = t.slotFrom(slot + 1); v == slotNumber {
+				return p
+			}
+		}
+		if left == 0 || sampled >= count {
+			p.next = v
+			return p
+		}
+	}
+}
+
+// slotFrom is the first slot with keys from one on, slotNumber: none.
+func (t *fakeTable) slotFrom(slot uint64) uint64 {
+	for slot < slotNumber && t.slots[int(slot)] == nil {
+		slot++
+	}
+	return slot
 }
 
 // size is what INFO counts: expired keys that nobody has touched, too.

@@ -115,7 +115,7 @@ func TestAPanicFailsTheSweep(t *testing.T) {
 }
 
 func TestModeOfValkey(t *testing.T) {
-	if checkMode(ParseInfo("# Server\r\nserver_mode:cluster\r\n")) == nil {
+	if checkMode(ParseInfo("# Server\r\nserver_mode:cluster\r\n"), false) == nil {
 		t.Error("a Valkey Cluster node is taken for a single server")
 	}
 }

@@ -1,3 +1,7 @@
+// The line: SCAN's order on a node, as a map between cursors and places. It is
+// pure arithmetic; who asks a node which kind of line it has is aim.go, and what
+// a node with one dictionary a slot adds is slots.go.
+
 package collector
 
 import (
@@ -5,48 +9,103 @@ import (
 	"math/bits"
 )
 
-// SCAN visits the buckets of its table in the order of their reversed bits. The
-// line maps a cursor to its place in that order, 0 to 1; it holds for servers
-// with one dictionary a database, whatever the size of its table.
-
-// place is a point on the line in units of 2^-64.
+// place is a point in SCAN's order: pages lead from lower places to higher ones.
 type place uint64
 
+// line is SCAN's order in one database of a node. The zero line is that of a
+// server with one dictionary a database: SCAN visits the buckets of its table in
+// the order of their reversed bits, whatever the table's size, so that a place
+// is a fraction of the line in units of 2^-64.
+type line struct {
+	slots *slotCounts // nil: one dictionary
+}
+
+// perSlot says that the node keeps one dictionary a slot.
+func (l line) perSlot() bool { return l.slots != nil }
+
+// place is where a cursor points to. Every cursor has a place of its own.
+func (l line) place(cursor uint64) place {
+	if l.perSlot() {
+		return slotPlaceOf(cursor)
+	}
+	return placeOf(cursor)
+}
+
+// cursor is the cursor at a place.
+func (l line) cursor(p place) uint64 {
+	if l.perSlot() {
+		return p.slotCursor()
+	}
+	return p.cursor()
+}
+
+// at is the place that has a fraction of the keys before it, 0 <= x < 1.
+func (l line) at(x float64) place {
+	if l.perSlot() {
+		return l.slots.at(x)
+	}
+	return at(x)
+}
+
+// before is the fraction of the keys that lie before a place.
+func (l line) before(p place) float64 {
+	if l.perSlot() {
+		return l.slots.before(p)
+	}
+	return float64(p) / 0x1p64
+}
+
+// advances says whether a page led forward on the line. Cursors that mean
+// something else do not for long.
+func (l line) advances(cursor, next uint64) bool {
+	return next == 0 || l.place(next) > l.place(cursor)
+}
+
+// placeOf is a cursor's place where there is one dictionary.
 func placeOf(cursor uint64) place { return place(bits.Reverse64(cursor)) }
 
-// cursor is the cursor at a place; the server ignores the bits its table has no
-// bucket for.
+// cursor is the cursor at a place where there is one dictionary; the server
+// ignores the bits its table has no bucket for.
 func (p place) cursor() uint64 { return bits.Reverse64(uint64(p)) }
 
-// at is the place of a fraction of the line, 0 <= x < 1.
 func at(x float64) place { return place(math.Min(x, 1-0x1p-53) * 0x1p64) }
 
-// covered sums the stretches of the line that pages covered.
+// covered sums the stretches of the line that a sample's pages covered.
 type covered struct {
-	starts  []place
+	line    line
+	pages   []stretch
 	ends    float64 // sum of the ends, a finished round counting 1
 	cursors uint64  // all cursors that were answered: shows the table's size
 }
 
-// page notes that a page from start ended with the answered cursor next, where
-// 0 is the line's end.
+// stretch is what one page went over: from a place up to the answered cursor.
+type stretch struct {
+	start place
+	next  uint64 // 0: the line's end
+}
+
+// page notes that a page from start ended with the answered cursor next.
 func (c *covered) page(start place, next uint64) {
-	c.starts = append(c.starts, start)
+	c.pages = append(c.pages, stretch{start, next})
 	c.cursors |= next
 	if next == 0 {
 		c.ends++
 		return
 	}
-	c.ends += float64(placeOf(next)) / 0x1p64
+	c.ends += c.line.before(c.line.place(next))
 }
 
-// share is the part of the line covered. A page begins with the whole bucket
-// its start falls into, so starts are rounded down to one.
+// share is the part of the line covered, the line weighing as much as its keys.
+// A page begins with the whole bucket its start falls into, so starts are
+// rounded down to one.
 func (c *covered) share() float64 {
+	if c.line.perSlot() {
+		return c.line.slots.share(c.pages)
+	}
 	width := bits.Len64(c.cursors) // the table has 2^width buckets
 	var begun float64
-	for _, start := range c.starts {
-		begun += float64(start>>(64-width)<<(64-width)) / 0x1p64
+	for _, page := range c.pages {
+		begun += float64(page.start>>(64-width)<<(64-width)) / 0x1p64
 	}
 	return math.Max(0, c.ends-begun)
 }

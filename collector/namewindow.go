@@ -12,7 +12,7 @@ type nameWindow string
 const (
 	windowUnit     nameWindow = "unit"     // the last segment is a unit: ...:minute
 	windowMultiple nameWindow = "multiple" // the last two are a number and a unit: .../10/1/minute
-	windowSeconds  nameWindow = "seconds"  // the last is a number of seconds: ...:60
+	windowJSON     nameWindow = "json"     // JSON holds its seconds: ..."seconds":60...
 )
 
 const longestWindow = 366 * 24 * time.Hour
@@ -21,6 +21,9 @@ const longestWindow = 366 * 24 * time.Hour
 func (w nameWindow) in(name string) (window time.Duration, found bool) {
 	if w == "" {
 		return 0, false
+	}
+	if w == windowJSON {
+		return jsonSeconds(name)
 	}
 	// The limits library writes its previous window as .../minute}/-1.
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "/-1"), "}")
@@ -31,9 +34,18 @@ func (w nameWindow) in(name string) (window time.Duration, found bool) {
 	case windowMultiple:
 		_, count := lastSegment(rest)
 		window = whole(count, unit(last))
-	case windowSeconds:
-		window = whole(last, time.Second)
 	}
+	return window, window > 0
+}
+
+// jsonSeconds is the number that follows "seconds": in a name.
+func jsonSeconds(name string) (window time.Duration, found bool) {
+	_, rest, _ := strings.Cut(name, `"seconds":`)
+	end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		return 0, false // the number is not all there
+	}
+	window = whole(rest[:end], time.Second)
 	return window, window > 0
 }
 

@@ -26,6 +26,10 @@ type conn interface {
 	ttls(ctx context.Context, names []string) ([]int64, error)
 	// memory sends the MEMORY USAGE of each name in one write: bytes or a ttl constant.
 	memory(ctx context.Context, names []string) ([]int64, error)
+	// clusterNodes asks a node of a Cluster for CLUSTER NODES.
+	clusterNodes(ctx context.Context) (string, error)
+	// slotCounts sends one CLUSTER COUNTKEYSINSLOT a slot in one write.
+	slotCounts(ctx context.Context, slots []int) ([]int64, error)
 	close()
 }
 

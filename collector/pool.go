@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -8,6 +9,10 @@ import (
 // A group with fewer examined keys than this takes its figures from several
 // samples, which are independent of each other.
 const fewExamined = 1000
+
+// poolDrift is the share by which a sample's database may have been larger or
+// smaller than it is now: the mean of samples from other times would lag behind.
+const poolDrift = 0.1
 
 // pools keeps the last samples' readings of groups too rare for one.
 type pools struct {
@@ -54,7 +59,8 @@ func (p *pools) absent(db int, met func(number int) bool) []int {
 }
 
 // add keeps a sample's reading and answers it together with as many earlier ones
-// as are needed. A sample that met no key of a group counts like any other.
+// of a database of about the same size as are needed. A sample that met no key
+// of a group counts like any other.
 func (p *pools) add(group pooled, number int, latest reading) reading {
 	kept := p.of[group]
 	if latest.examined >= fewExamined || kept == nil && latest.examined == 0 {
@@ -70,6 +76,9 @@ func (p *pools) add(group pooled, number int, latest reading) reading {
 	kept.readings = slices.Delete(kept.readings, 0, max(0, len(kept.readings)-p.most))
 	var sum reading
 	for _, r := range slices.Backward(kept.readings) {
+		if math.Abs(r.among-latest.among) > poolDrift*latest.among {
+			continue
+		}
 		if sum.add(r); sum.examined >= fewExamined {
 			break
 		}

@@ -21,22 +21,21 @@ var presetsFile []byte
 
 // Preset describes the keys of one library or gateway.
 type Preset struct {
-	Name        string      `yaml:"name"`    // the project's own name, in lower case with hyphens: the group's name
-	Project     string      `yaml:"project"` // owner/name of its repository, or its site
-	Source      string      `yaml:"source"`  // the file there that was read
-	Match       Globs       `yaml:"match"`   // Redis globs; one is enough to match
-	Type        string      `yaml:"type"`    // of the keys, where another preset has the same names
-	TTL         Expectation `yaml:"ttl"`     // expected: always; persistent: never, by design; unknown: either
-	MaxTTL      Duration    `yaml:"max_ttl"` // the longest legitimate one, where no window is in the name
-	Window      nameWindow  `yaml:"window"`  // how the name tells the window, if it does
-	WindowFits  float64     `yaml:"max_ttl_factor"`
-	WindowExtra Duration    `yaml:"max_ttl_extra"` // max TTL = window x factor + extra
-	Index       nameIndex   `yaml:"index"`         // where the name holds the number of its window, if it does
-	Lockout     bool        `yaml:"lockout"`       // a zombie locks its caller out
-	Counts      string      `yaml:"counts"`        // which way the state moves: up, down or elements; empty: none of them
-	UniqueNames bool        `yaml:"unique_names"`  // names are made fresh, per window or per request
-	Distinctive bool        `yaml:"distinctive"`   // nothing else has such names: safe on an unknown Redis
-	Note        string      `yaml:"note"`          // what to know when a zombie is found
+	Name        string      `yaml:"name"`           // the project's own name, in lower case with hyphens: the group's name
+	Project     string      `yaml:"project"`        // owner/name of its repository, or its site
+	Source      string      `yaml:"source"`         // the file there that was read
+	Match       Globs       `yaml:"match"`          // Redis globs; one is enough to match
+	Type        string      `yaml:"type"`           // of the keys, where another preset has the same names
+	TTL         Expectation `yaml:"ttl"`            // expected: always; persistent: never, by design; unknown: either
+	MaxTTL      Duration    `yaml:"max_ttl"`        // the longest legitimate one, where no window is in the name
+	Window      nameWindow  `yaml:"window"`         // how the name tells the window, if it does
+	WindowFits  float64     `yaml:"max_ttl_factor"` // max TTL = window x factor
+	Index       nameIndex   `yaml:"index"`          // where the name holds the number of its window, if it does
+	Lockout     bool        `yaml:"lockout"`        // a zombie locks its caller out
+	Counts      string      `yaml:"counts"`         // which way the state moves: up, down or elements; empty: none of them
+	UniqueNames bool        `yaml:"unique_names"`   // names are made fresh, per window or per request
+	Distinctive bool        `yaml:"distinctive"`    // nothing else has such names: safe on an unknown Redis
+	Note        string      `yaml:"note"`           // what to know when a zombie is found
 }
 
 // PresetNames can stand in the place of names of presets.
@@ -121,9 +120,9 @@ func (p *Preset) validate() error {
 		return errors.New("there is no such type")
 	case !slices.Contains([]Expectation{Expected, Persistent, Unknown}, p.TTL):
 		return errors.New("ttl must be expected, persistent or unknown")
-	case !slices.Contains([]nameWindow{"", windowUnit, windowMultiple, windowSeconds}, p.Window):
-		return errors.New("window must be unit, multiple or seconds")
-	case p.Window != "" && p.WindowFits < 1, p.Window == "" && (p.WindowFits != 0 || p.WindowExtra != 0):
+	case !slices.Contains([]nameWindow{"", windowUnit, windowMultiple, windowJSON}, p.Window):
+		return errors.New("window must be unit, multiple or json")
+	case p.Window != "" && p.WindowFits < 1, p.Window == "" && p.WindowFits != 0:
 		return errors.New("max_ttl_factor, at least 1, belongs to window")
 	case !slices.Contains([]nameIndex{"", indexFirst, indexLast}, p.Index):
 		return errors.New("index must be first or last")
@@ -131,6 +130,8 @@ func (p *Preset) validate() error {
 		return errors.New("counts must be up, down or elements")
 	case !expected && (p.Lockout || p.Index != ""):
 		return errors.New("only where a TTL is expected a zombie can lock out or leak")
+	case p.TTL == Persistent && (p.MaxTTL != 0 || p.Window != ""):
+		return errors.New("a persistent group has no max_ttl or window")
 	case p.Distinctive && strings.HasPrefix(p.Match[0], "*"):
 		return errors.New("a distinctive name has a beginning")
 	}
@@ -141,7 +142,7 @@ func (p *Preset) definition() *definition {
 	d := &definition{
 		name: p.Name, source: SourcePreset, library: p.Project, ttl: p.TTL,
 		maxTTL: time.Duration(p.MaxTTL), stated: p.MaxTTL > 0,
-		window: p.Window, windowFits: p.WindowFits, windowExtra: time.Duration(p.WindowExtra),
+		window: p.Window, windowFits: p.WindowFits,
 		index: p.Index, lockout: p.Lockout, counts: Up, uniqueNames: p.UniqueNames,
 	}
 	if p.MaxTTL == 0 {

@@ -14,6 +14,7 @@ type reading struct {
 	at      time.Time // of the oldest sweep in it
 	samples float64   // how many sweeps are added up
 	exact   bool      // every key was met
+	among   float64   // keys in the database then, or the latest of them
 
 	examined float64 // keys met
 	effect   float64 // design effect: how many of them count as one
@@ -77,7 +78,7 @@ func (d *dbTally) still() bool {
 }
 
 // live estimates the keys that have not expired. A sample that agrees with INFO
-// within its own error (measured: 1.2 / sqrt(n), here twice that) takes INFO's
+// within three times its own error (measured: 0.95 / sqrt(n)) takes INFO's
 // number: what is cut off above would bias it otherwise.
 func (d *dbTally) live() float64 {
 	with, without := d.sums()
@@ -87,7 +88,7 @@ func (d *dbTally) live() float64 {
 	if after > 0 {
 		growth = math.Max(1, 2*after/(before+after))
 	}
-	if n := float64(with + without); !d.walked && n >= 100 && seen*growth > after*(1-2.4/math.Sqrt(n)) {
+	if n := float64(with + without); !d.walked && n >= 100 && seen*growth > after*(1-3/math.Sqrt(n)) {
 		return after
 	}
 	return math.Min(after, seen*growth)
@@ -104,12 +105,21 @@ func (d *dbTally) unreclaimed() *float64 {
 	return &share
 }
 
+// among is how many keys the database has, as well as that is known.
+func (d *dbTally) among() float64 {
+	if d.sized {
+		return float64(d.after.Keys)
+	}
+	return d.met() / math.Max(d.share, 1e-12)
+}
+
 // reading scales a group's tally.
 func (e *estimator) reading(t *tally) reading {
 	r := reading{
 		at:        e.at,
 		samples:   1,
 		exact:     e.walked,
+		among:     e.among(),
 		examined:  float64(t.examined()),
 		effect:    1,
 		without:   float64(t.without) * e.scaleWithout,
@@ -158,7 +168,7 @@ func (r *reading) add(other reading) {
 		r.at = other.at
 	}
 	if r.samples == 0 {
-		r.exact, r.allLooked = true, true
+		r.exact, r.allLooked, r.among = true, true, other.among
 	}
 	if examined := r.examined + other.examined; examined > 0 {
 		r.effect = (r.effect*r.examined + other.effect*other.examined) / examined

@@ -35,6 +35,7 @@ var capabilityAdvice = map[string]string{
 	"get":           "+get, and ~* for the keys",
 	"no_touch":      "+client|no-touch",
 	"random_cursor": "",
+	"slot_counts":   "+cluster|nodes +cluster|countkeysinslot",
 }
 
 // report logs a change of state, one line each; an unchanged state is silent.

@@ -20,7 +20,11 @@ const checkedPages = 100
 func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error {
 	starts := s.places(d.before.Keys)
 	batch := max(1, s.target.Sweep.ScanCount/sampleCount)
-	var line covered
+	line := covered{line: s.line}
+	s.tags = nil
+	if s.line.perSlot() {
+		s.tags = newTagPage()
+	}
 	for done := 0; done < len(starts); done += batch {
 		began := time.Now()
 		if !began.Before(until) && done > 0 {
@@ -67,7 +71,7 @@ func (s *session) places(keys int64) []place {
 	starts := make([]place, m)
 	for i, stretch := range s.rng.Perm(m) {
 		_, x := math.Modf(turn + (float64(stretch)+s.rng.Float64()*(1-width))/float64(m))
-		starts[i] = at(x)
+		starts[i] = s.line.at(x)
 	}
 	return starts
 }
@@ -77,9 +81,13 @@ func (s *session) places(keys int64) []place {
 func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *covered) (trips int, err error) {
 	cursors := make([]uint64, len(starts))
 	for i, start := range starts {
-		cursors[i] = start.cursor()
+		cursors[i] = s.line.cursor(start)
 	}
-	var names []string
+	met := make([][]string, len(starts)) // the names of each start's page
+	which := make([]int, len(starts))    // start each cursor belongs to
+	for i := range which {
+		which[i] = i
+	}
 	for len(cursors) > 0 {
 		pages, err := s.conn.scan(ctx, cursors, sampleCount)
 		if s.capabilities.note("scan", err) != nil {
@@ -88,16 +96,17 @@ func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *c
 		trips++
 		var early []uint64
 		for i, page := range pages {
-			names = append(names, page.names...)
-			line.page(placeOf(cursors[i]), page.next)
-			if !advances(cursors[i], page.next) {
+			met[which[i]] = append(met[which[i]], page.names...)
+			line.page(s.line.place(cursors[i]), page.next)
+			if !s.line.advances(cursors[i], page.next) {
 				s.capabilities.refuse("random_cursor")
 			}
 			if page.next == 0 && cursors[i] != 0 && len(page.names) < sampleCount {
+				which[len(early)] = which[i]
 				early = append(early, 0)
 			}
 		}
 		cursors = early
 	}
-	return trips + 1, s.meet(ctx, d, names)
+	return trips + 1, s.meet(ctx, d, met...)
 }

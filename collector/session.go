@@ -21,6 +21,8 @@ type session struct {
 	counting  counting
 	info      Info
 	selected  int
+	line      line      // of the selected database
+	tags      *tagPage  // nil: nothing keeps keys with a tag together
 	deadline  time.Time // samples end by then
 	run       time.Time // since when there was no rest from walking; zero: there was no walk
 	forbidden bool      // the ACL keeps some key's TTL from us
@@ -143,6 +145,10 @@ func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error 
 	if err := s.use(ctx, d.db); err != nil {
 		return err
 	}
+	var err error
+	if s.line, err = s.findLine(ctx); err != nil {
+		return err
+	}
 	if s.walked[d.db] {
 		return s.walk(ctx, d)
 	}
@@ -203,8 +209,9 @@ func (s *session) totals(ctx context.Context, result *swept) error {
 	return nil
 }
 
-// meet asks the TTL of each name and counts the keys.
-func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
+// meet asks the TTL of each name of some pages and counts the keys.
+func (s *session) meet(ctx context.Context, d *dbTally, pages ...[]string) error {
+	names := slices.Concat(pages...)
 	if len(names) == 0 {
 		return nil
 	}
@@ -217,8 +224,17 @@ func (s *session) meet(ctx context.Context, d *dbTally, names []string) error {
 	if err != nil {
 		return fmt.Errorf("TYPE: %w", err)
 	}
-	for i, name := range names {
-		s.counting.add(d, meeting{name: name, ttl: ttls[i], keyType: types[name], at: at})
+	for _, page := range pages {
+		for i, name := range page {
+			t := s.counting.add(d, meeting{name: name, ttl: ttls[i], keyType: types[name], at: at})
+			if s.tags != nil && t != nil {
+				s.tags.add(t, name, ttls[i] == ttlNone)
+			}
+		}
+		ttls = ttls[len(page):]
+		if s.tags != nil {
+			s.tags.end()
+		}
 	}
 	if s.forbidden = s.forbidden || d.refused > 0; s.forbidden {
 		s.capabilities.refuse("pttl")

@@ -154,6 +154,27 @@ func (c *redisConn) memory(ctx context.Context, names []string) ([]int64, error)
 	return c.numbers(ctx, names, "memory", "usage")
 }
 
+func (c *redisConn) clusterNodes(ctx context.Context) (string, error) {
+	text, err := c.ClusterNodes(ctx).Result()
+	return text, failureOf(err)
+}
+
+func (c *redisConn) slotCounts(ctx context.Context, slots []int) ([]int64, error) {
+	pipe := c.Pipeline()
+	commands := make([]*redis.IntCmd, len(slots))
+	for i, slot := range slots {
+		commands[i] = pipe.ClusterCountKeysInSlot(ctx, slot)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, failureOf(err)
+	}
+	counts := make([]int64, len(commands))
+	for i, command := range commands {
+		counts[i] = command.Val()
+	}
+	return counts, nil
+}
+
 // numbers sends one command a name in one write. A name that the server's ACL
 // keeps from us answers ttlRefused, a key that is gone ttlGone.
 func (c *redisConn) numbers(ctx context.Context, names []string, command ...any) ([]int64, error) {

@@ -18,14 +18,17 @@ type sweeper struct {
 	node         node
 	classifier   *classifier
 	rng          *rand.Rand
+	delays       lookDelays
 	capabilities capabilities
+	inCluster    bool // the node is swept as a part of its Cluster
 
-	shaper *shaper
-	shapes shapes
-	pools  *pools
-	big    bigKeys
-	walked map[int]bool // databases that the last sweep walked
-	seen   map[int]bool // databases that ever had keys
+	shaper  *shaper
+	shapes  shapes
+	pools   *pools
+	backlog backlog
+	big     bigKeys
+	walked  map[int]bool // databases that the last sweep walked
+	seen    map[int]bool // databases that ever had keys
 }
 
 func newSweeper(target Target, node node, seed uint64) *sweeper {
@@ -34,6 +37,7 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 		node:         node,
 		classifier:   newClassifier(target.Rules, target.Presets),
 		rng:          rand.New(rand.NewPCG(seed, seed)),
+		delays:       lookDelays{lookAgain, lookJitter},
 		capabilities: newCapabilities(target),
 		shaper:       newShaper(target.Discovery),
 		shapes:       shapes{words: map[int]map[string]bool{}},
@@ -54,6 +58,7 @@ type swept struct {
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
 	searched  bool      // big keys were looked for
+	backlog   backlog   // as it is after this sweep
 }
 
 // safely turns a panic into a failed sweep: whatever a server sends, the
@@ -133,7 +138,7 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if pinged != nil && passes(pinged) {
 		return nil, fmt.Errorf("PING: %w", pinged)
 	}
-	if err := checkMode(run.info); err != nil {
+	if err := checkMode(run.info, s.inCluster); err != nil {
 		return nil, err
 	}
 	result, err := run.databases(ctx)

@@ -50,6 +50,7 @@ type tally struct {
 
 	size sizes
 	big  BigKeys
+	tags tagSums // of a sample whose pages keep keys with a hash tag together
 
 	reading reading // what all this comes to, scaled
 }
@@ -188,16 +189,17 @@ func (c *counting) tally(d *dbTally, number int) *tally {
 	return t
 }
 
-// add counts one key. A key that is gone is no key at all.
-func (c *counting) add(d *dbTally, m meeting) {
+// add counts one key, and answers whose it is. A key that is gone is no key at
+// all; nil: it was not counted.
+func (c *counting) add(d *dbTally, m meeting) *tally {
 	if m.ttl == ttlGone {
-		return
+		return nil
 	}
 	t := c.tally(d, c.classifier.group(m.name, m.keyType))
 	if m.ttl == ttlRefused {
 		d.refused++
 		t.refused++
-		return
+		return nil
 	}
 	d.seen++
 	k := key{name: m.name, db: d.db, tally: t, seen: m.at, without: m.ttl == ttlNone}
@@ -219,6 +221,7 @@ func (c *counting) add(d *dbTally, m meeting) {
 	case m.ttl != ttlNone && t.memWith != nil:
 		c.memory.offer(t.memWith, k)
 	}
+	return t
 }
 
 func (t *tally) add(m meeting) {

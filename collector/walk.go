@@ -27,7 +27,8 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 	if s.capabilities.is("random_cursor", permitted) {
 		cursor = s.rng.Uint64()
 	}
-	start, wrapped := placeOf(cursor), false
+	start, wrapped := s.line.place(cursor), false
+	s.tags = nil
 	seam := newSeam()
 	for {
 		if err := s.spareExpiry(ctx); err != nil {
@@ -43,7 +44,7 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 				break
 			}
 			wrapped = true
-		} else if wrapped && placeOf(page.next) >= start {
+		} else if wrapped && s.line.place(page.next) >= start {
 			break
 		}
 		s.checkAdvance(d, cursor, page.next, seam)
@@ -94,19 +95,15 @@ const (
 // permitted by a later walk: expired keys that are not reclaimed look like a
 // cursor that moves too fast.
 func (s *session) checkAdvance(d *dbTally, cursor, next uint64, seam *seam) {
-	seam.backward = seam.backward || !advances(cursor, next)
+	seam.backward = seam.backward || !s.line.advances(cursor, next)
 	switch {
 	case next == 0 || s.capabilities.is("random_cursor", permitted):
 	case seam.backward:
 		s.capabilities.refuse("random_cursor")
 	case seam.pages >= provenPages && d.met() >= provenKeys && d.sized:
-		s.judgeCursors(float64(placeOf(next))/0x1p64, d.met()/float64(d.before.Keys))
+		s.judgeCursors(s.line.before(s.line.place(next)), d.met()/float64(d.before.Keys))
 	}
 }
-
-// advances says whether a page led forward on the line. Cursors that mean
-// something else do not for long.
-func advances(cursor, next uint64) bool { return next == 0 || placeOf(next) > placeOf(cursor) }
 
 // judgeCursors decides whether random cursors can be trusted.
 func (s *session) judgeCursors(moved, expected float64) {

@@ -28,6 +28,7 @@ func checkConfig(w io.Writer, cfg *config) {
 		fmt.Fprintf(w, "  %-*s  %s\n", width, row.name, cfg.inForce(row))
 	}
 	printRules(w, cfg.rules)
+	printPresets(w, cfg.Presets.selected())
 }
 
 // inForce is the value of a setting as text.
@@ -67,6 +68,19 @@ func printRules(w io.Writer, rules []collector.Rule) {
 			*rule.Lockout, rule.Counts, rule.UniqueNames)
 	}
 	_ = table.Flush()
+}
+
+// printPresets names the presets that are in force.
+func printPresets(w io.Writer, presets []collector.Preset) {
+	if len(presets) == 0 {
+		fmt.Fprintf(w, "\nNo presets are in force: see %s.\n", namePresets)
+		return
+	}
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.Name
+	}
+	fmt.Fprintf(w, "\nPresets in force (%d), for the keys that no group above has\n%s", len(names), wrapped(strings.Join(names, ", "), 2))
 }
 
 // plain quotes text that would disturb a terminal or the columns.

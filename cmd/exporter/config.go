@@ -83,6 +83,7 @@ func (c *config) target() collector.Target {
 		Endpoint:  endpoint,
 		Databases: c.databases(),
 		Rules:     slices.Clone(c.rules),
+		Presets:   c.Presets.selected(),
 		Discovery: c.discovery,
 		MaxGroups: int(c.MaxGroups),
 		Sweep: collector.Sweep{

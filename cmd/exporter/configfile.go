@@ -50,11 +50,12 @@ func discoveryKeys() []fileKey {
 }
 
 // laterKeys are top-level keys that this version does not have.
-func laterKeys() []string { return []string{"targets", "presets"} }
+func laterKeys() []string { return []string{"targets"} }
 
 // configFile is the file's content.
 type configFile struct {
 	Groups    []collector.Rule    `yaml:"groups"`
+	Presets   *presetNames        `yaml:"presets"` // nil: the file does not say
 	Discovery collector.Discovery `yaml:"discovery"`
 }
 
@@ -125,7 +126,7 @@ func (f *fileReader) decodeOnly(content []byte, v any, strict bool) error {
 // top looks at the keys of the file and returns the nodes of its groups.
 func (f *fileReader) top(root *yaml.Node) []*yaml.Node {
 	var groups []*yaml.Node
-	known := append([]string{"groups", "discovery"}, laterKeys()...)
+	known := append([]string{"groups", "presets", "discovery"}, laterKeys()...)
 	for key, value := range f.pairs(root, "the file", known) {
 		if slices.Contains(laterKeys(), key.Value) {
 			f.fault(key.Line, "this version does not have the key %s yet: remove it", key.Value)
@@ -134,6 +135,8 @@ func (f *fileReader) top(root *yaml.Node) []*yaml.Node {
 		switch {
 		case key.Value == "discovery":
 			f.values(value, "discovery", discoveryKeys(), &collector.Discovery{})
+		case key.Value == "presets":
+			f.presets(value)
 		case value.Kind == yaml.SequenceNode:
 			groups = value.Content
 		case value.ShortTag() != "!!null":
@@ -144,6 +147,16 @@ func (f *fileReader) top(root *yaml.Node) []*yaml.Node {
 		f.values(group, "a group", groupKeys(), &collector.Rule{})
 	}
 	return groups
+}
+
+// presets looks at the names of presets.
+func (f *fileReader) presets(node *yaml.Node) {
+	err := node.Decode(&presetNames{})
+	if rule, ok := errors.AsType[ruleError](err); ok {
+		f.fault(node.Line, "presets: %s", rule)
+	} else if err != nil {
+		f.fault(node.Line, "presets must be distinctive, all, none, or a list of names such as [distinctive, kong]")
+	}
 }
 
 // values looks at the keys and the values of a mapping, each by itself; what

@@ -27,7 +27,7 @@ func TestConfigFile(t *testing.T) {
 
 		{"unknown key", "groups: []\ngrups: []", `f.yml, line 2: unknown key "grups" in the file, the nearest is groups`},
 		{"unknown key of a group", "groups:\n- name: a\n  match: b\n  maxttl: 1m", `f.yml, line 4: unknown key "maxttl" in a group, the nearest is max_ttl`},
-		{"planned", "presets: {}\ntargets: []", "f.yml, line 1: this version does not have the key presets yet: remove it\nf.yml, line 2: this version does not have the key targets yet: remove it"},
+		{"planned", "targets: []", "f.yml, line 1: this version does not have the key targets yet: remove it"},
 		{"duplicate key", "groups:\n- name: a\n  match: b\n  name: c", "f.yml, line 4: the key name is given twice"},
 		{"duplicate top key", "groups: []\ngroups: []", "f.yml, line 2: the key groups is given twice"},
 		{"unknown key from a merge", "groups: [{name: a, match: b, <<: {windw: 1h}}]", "f.yml: yaml: unmarshal errors: line 1: field windw not found in type collector.Rule"},

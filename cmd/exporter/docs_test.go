@@ -40,7 +40,7 @@ The web configuration file is that of the Prometheus exporter toolkit:
 
 ## The YAML file
 
-` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups` and `discovery`" + `. Unknown keys stop the start.
+` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups`, `presets` and `discovery`" + `. Unknown keys stop the start.
 
 ` + "`groups`" + ` is a list of groups, in order; the first one that matches a key has it. Groups of ` + "`KEYHEALTH_GROUPS`" + ` come before those of
 the file, and no name may be used twice.
@@ -51,6 +51,9 @@ the file, and no name may be used twice.
 `)
 	fileKeyRows(&page, groupKeys())
 	page.WriteString(`
+` + "`presets`" + ` is what ` + "`KEYHEALTH_PRESETS`" + ` would hold, as a list or as a text, and not together with it; the [presets](presets.md)
+take what no group does. An empty list is none.
+
 ` + "`discovery`" + ` says how the other keys are grouped, by the shape of their names: ids and addresses become ` + "`*`" + `, and a word is shown
 only where at least 20 examined keys lie under it, so ` + "`session:42:1700000000` is in the group `session:*:*`" + `. A place with more than
 50 different words varies and becomes ` + "`*`" + ` too, except that a first word with 2 % of the keys is shown. A group that was

@@ -84,7 +84,8 @@ func settingsHelp() string {
 }
 
 // exampleFile is shown by --help and in docs/settings.md, and is valid.
-const exampleFile = `groups:
+const exampleFile = `presets: [distinctive, kong]    # known libraries: docs/presets.md
+groups:
   - name: ocr
     match: "rate_limit:ocr:*"   # Redis glob, or a list of them
     ttl: expected               # expected, persistent or unknown

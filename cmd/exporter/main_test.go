@@ -67,6 +67,7 @@ func TestOutput(t *testing.T) {
 		"KEYHEALTH_REDIS_TLS_SKIP_VERIFY":  "true",
 		"KEYHEALTH_REDIS_TLS_SERVER_NAME":  "redis.internal",
 		"KEYHEALTH_GROUPS":                 "ocr=rate_limit:ocr:*@60s, flags:*@persistent",
+		"KEYHEALTH_PRESETS":                "kong, redis-rate",
 		"KEYHEALTH_CONFIG_FILE":            "testdata/groups.yml",
 		"KEYHEALTH_SWEEP_INTERVAL":         "90s",
 		"KEYHEALTH_SWEEP_MAX_KEYS":         "0",
@@ -87,7 +88,7 @@ func TestOutput(t *testing.T) {
 		"KEYHEALTH_DATABASES":             "0,1,x",
 		"KEYHEALTH_SWEEP_MAX_KEYS":        "many",
 		"KEYHEALTH_SWEEP_DUTTY":           "0.5",
-		"KEYHEALTH_PRESETS":               "all",
+		"KEYHEALTH_PRESETS":               "distinctive,king",
 	}
 	tests := []struct {
 		golden string

@@ -18,7 +18,7 @@ import (
 // have: setting one must not look like a spelling mistake, nor be ignored.
 func planned() []string {
 	names := []string{
-		"SENTINEL_USERNAME", "SENTINEL_PASSWORD_FILE", "REDIS_CLUSTER", "REDIS_PREFER_REPLICA", "PRESETS",
+		"SENTINEL_USERNAME", "SENTINEL_PASSWORD_FILE", "REDIS_CLUSTER", "REDIS_PREFER_REPLICA",
 		"SELFTEST_INTERVAL", "WEB_ENABLE_LIFECYCLE",
 	}
 	for i := range names {

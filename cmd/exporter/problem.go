@@ -51,14 +51,19 @@ func report(w io.Writer, problems ...problem) {
 // like a URL, or like the content of a file, is left out: it may have been meant
 // for another setting.
 func shown(value string) string {
-	const longest = 80 // room for a path
 	if value == "" || strings.ContainsAny(value, "@\n") || strings.Contains(value, "://") {
 		return ""
 	}
-	if runes := []rune(value); len(runes) > longest {
-		value = string(runes[:longest]) + "..."
+	return "=" + strconv.Quote(clipped(value))
+}
+
+// clipped is a text with room for a path.
+func clipped(text string) string {
+	const longest = 80
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest]) + "..."
 	}
-	return "=" + strconv.Quote(value)
+	return text
 }
 
 // ruleError is an error whose text is fit for a problem's rule: it holds no value.

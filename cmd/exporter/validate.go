@@ -191,6 +191,12 @@ func (v *validator) groups() {
 	if len(problems) > 0 {
 		return
 	}
+	if file.Presets != nil {
+		if !cfg.given[namePresets].isEmpty() {
+			v.refuse(namePresets, "must not be given together with presets in KEYHEALTH_CONFIG_FILE")
+		}
+		cfg.Presets = *file.Presets
+	}
 	if err := collector.ValidateRules(cfg.rules); err != nil {
 		v.refuse(nameGroups, "together with KEYHEALTH_CONFIG_FILE: "+err.Error())
 	}

@@ -10,6 +10,8 @@
 //	p := redistest.StartProxy(t, s.Addr())
 //	p.SetDelay(50 * time.Millisecond)
 //
+// [StartCluster] makes several servers a Redis Cluster.
+//
 // [Run] repeats a test against every server that TEST_KEYHEALTH_SERVERS lists,
 // and [Require] decides what happens where a program is missing: a skip on a
 // laptop, a failure under `make test` and in CI.

@@ -1,0 +1,148 @@
+// Sweeps of one node of real Clusters, with one dictionary a database and one a
+// slot, whichever the server has.
+
+package collector
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"keyhealth/internal/redistest"
+)
+
+// clusterKeys are names of keys in a node's slots, an nth of them in one slot.
+func clusterKeys(c *redistest.Cluster, node *redistest.Server, count, nth int) []string {
+	tag := ""
+	for i := 0; tag == ""; i++ {
+		if name := fmt.Sprintf("t%d", i); c.Node(slotOf(name)) == node {
+			tag = name
+		}
+	}
+	var names []string
+	for i := 0; len(names) < count; i++ {
+		name := fmt.Sprintf("plain:%d", i)
+		if len(names)%nth == 0 {
+			name = fmt.Sprintf("hot:{%s}:%d", tag, i)
+		}
+		if c.Node(slotOf(name)) == node {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func fillNode(t *testing.T, node *redistest.Server, names []string) {
+	t.Helper()
+	client := node.Client(t)
+	const batch = 5000
+	for i := 0; i < len(names); i += batch {
+		if _, err := client.Pipelined(t.Context(), func(pipe redis.Pipeliner) error {
+			for _, name := range names[i:min(i+batch, len(names))] {
+				pipe.Set(t.Context(), name, 1, time.Hour)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// watchedNode counts how often each key is met.
+type watchedNode struct {
+	node
+	met map[string]int
+}
+
+func (n *watchedNode) connect(ctx context.Context) (conn, error) {
+	c, err := n.node.connect(ctx)
+	return &watchedConn{c, n}, err
+}
+
+type watchedConn struct {
+	conn
+	node *watchedNode
+}
+
+func (c *watchedConn) ttls(ctx context.Context, names []string) ([]int64, error) {
+	for _, name := range names {
+		c.node.met[name]++
+	}
+	return c.conn.ttls(ctx, names)
+}
+
+// clusterSweeper sweeps a node by itself, as fast as it can.
+func clusterSweeper(t *testing.T, server *redistest.Server, budget int64) (*sweeper, *watchedNode) {
+	t.Helper()
+	target := sampledTarget(t, "hot=hot:*", budget)
+	target.Sweep.Duty, target.Sweep.Interval = 1, 10*time.Minute
+	endpoint := Endpoint{Network: "tcp", Address: server.Addr(), Timeout: 10 * time.Second}
+	n := &watchedNode{newRedisServer(endpoint, newCommandCounts()), map[string]int{}}
+	s := newSweeper(target, n, 1)
+	s.inCluster = true
+	return s, n
+}
+
+// TestSweepOfAClusterNode: of a still keyspace with an nth of its keys in one
+// slot, samples see that nth, and as many keys as there are; and a walk meets
+// every key once, wherever it begins.
+func TestSweepOfAClusterNode(t *testing.T) {
+	redistest.Run(t, "node", func(t *testing.T, binary string) {
+		const keys, nth = 40_000, 20
+		c := redistest.StartClusterBinary(t, binary, 3)
+		names := clusterKeys(c, c.Nodes[1], keys, nth)
+		fillNode(t, c.Nodes[1], names)
+		sampleClusterNode(t, c.Nodes[1], keys, 1.0/nth)
+		s, n := clusterSweeper(t, c.Nodes[1], 0)
+		for round := range 6 { // the first from 0, the others from anywhere
+			clear(n.met)
+			result := sweepOf(t, s)
+			for _, name := range names {
+				if n.met[name] != 1 {
+					t.Fatalf("walk %d: a key was met %d times", round, n.met[name])
+				}
+			}
+			if d := result.databases[0]; !d.walked || len(n.met) != keys || d.groups[0].examined() != keys/nth {
+				t.Errorf("walk %d met %d keys, %d of them in the slot", round, len(n.met), d.groups[0].examined())
+			}
+			if round > 0 && !s.capabilities.is("random_cursor", permitted) {
+				t.Error("walks begin at 0 only")
+			}
+		}
+	})
+}
+
+func sampleClusterNode(t *testing.T, server *redistest.Server, keys int, want float64) {
+	t.Helper()
+	const sweeps, budget = 12, 8000
+	s, _ := clusterSweeper(t, server, budget)
+	var met, hot, live, perSlot float64
+	for range sweeps {
+		d := sweepOf(t, s).databases[0]
+		if d.walked {
+			t.Fatal("it was walked")
+		}
+		met, hot = met+d.met(), hot+float64(d.groups[0].examined())
+		live += d.met() / d.share / float64(keys) / sweeps
+		if d.groups[0].tags.squares > 0 {
+			perSlot++
+		}
+	}
+	// Six times the standard error, the variance being up to 2.5 times that of
+	// keys drawn one by one (statistics.md 2).
+	bound := 6 * math.Sqrt(2.5*want*(1-want)/met)
+	if share := hot / met; math.Abs(share-want) > bound {
+		t.Errorf("%.4f of the keys met are in the slot, want %.4f within %.4f", share, want, bound)
+	}
+	if math.Abs(live-1) > 0.02 {
+		t.Errorf("%.4f of the keys are said to live, all do", live)
+	}
+	if perSlot != 0 && perSlot != sweeps {
+		t.Errorf("one dictionary a slot in %v of %d sweeps", perSlot, sweeps)
+	}
+	t.Logf("%.0f keys met; share %.4f, want %.4f within %.4f; live share %.4f; one dictionary a slot: %v", met, hot/met, want, bound, live, perSlot > 0)
+}

@@ -1,0 +1,144 @@
+package collector
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestTagEffect(t *testing.T) {
+	type tagged struct {
+		tag     string // "": none
+		without bool
+	}
+	repeat := func(n int, keys ...tagged) []tagged {
+		var all []tagged
+		for range n {
+			all = append(all, keys...)
+		}
+		return all
+	}
+	alike, mixed := repeat(5, tagged{"a", true}), append(repeat(2, tagged{"a", true}), repeat(2, tagged{"a", false})...)
+	for name, test := range map[string]struct {
+		pages [][]tagged
+		want  float64
+	}{
+		"no keys":                          {nil, 1},
+		"no tags":                          {[][]tagged{repeat(9, tagged{"", true}), repeat(9, tagged{"", false})}, 1},
+		"a key a tag":                      {[][]tagged{{{"a", true}, {"b", false}}, {{"a", true}}}, 1},
+		"all alike in a tag":               {[][]tagged{alike, repeat(5, tagged{"b", false})}, 5},
+		"the same tag in two pages":        {[][]tagged{alike, repeat(5, tagged{"a", false})}, 5},
+		"no key differs from any":          {[][]tagged{alike, repeat(5, tagged{"b", true})}, 5},
+		"and none of them without TTL":     {[][]tagged{repeat(4, tagged{"b", false})}, 4},
+		"as many of each kind in each tag": {[][]tagged{mixed, mixed}, 1},
+		// S1 = 2*9 = 18, S2 = 1*2 = 2, n = 6, p = 4/6: the correlation is 1 - (4/12) / (4/9) = 1/4.
+		"partly alike": {[][]tagged{{{"a", true}, {"a", true}, {"a", true}, {"b", true}, {"b", false}, {"b", false}}}, 1.5},
+	} {
+		var group tally
+		page := newTagPage()
+		for _, keys := range test.pages {
+			for i, k := range keys {
+				name := fmt.Sprint("k:", i)
+				if k.tag != "" {
+					name = fmt.Sprintf("k:{%s}:%d", k.tag, i)
+				}
+				if group.with++; k.without {
+					group.with, group.without = group.with-1, group.without+1
+				}
+				page.add(&group, name, k.without)
+			}
+			page.end()
+		}
+		if got := group.tags.effect(group.examined(), group.without); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+	if got := (tagSums{}).effect(100, 30); got != 1 {
+		t.Errorf("where no clusters were counted: %v", got)
+	}
+}
+
+// TestTagEffectIsTheVariance: over many samples of clusters that fare more or
+// less alike, the variance of the share is the effect times that of a binomial.
+func TestTagEffectIsTheVariance(t *testing.T) {
+	for _, alike := range []float64{0, 0.5, 1} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		const samples, clusters, size, p = 1500, 100, 8, 0.3
+		var names []string
+		for i := range clusters * size {
+			names = append(names, fmt.Sprintf("{%d}%d", i/size, i))
+		}
+		var sum, squares, effect float64
+		for range samples {
+			var group tally
+			page := newTagPage()
+			for tag := range clusters {
+				fate := rng.Float64() < p
+				for i := range size {
+					without := fate
+					if rng.Float64() >= alike {
+						without = rng.Float64() < p
+					}
+					if group.with++; without {
+						group.with, group.without = group.with-1, group.without+1
+					}
+					page.add(&group, names[tag*size+i], without)
+				}
+			}
+			page.end()
+			share := float64(group.without) / float64(group.examined())
+			sum, squares = sum+share/samples, squares+share*share/samples
+			effect += group.tags.effect(group.examined(), group.without) / samples
+		}
+		seen := (squares - sum*sum) / (p * (1 - p) / (clusters * size))
+		if math.Abs(effect/seen-1) > 0.15 {
+			t.Errorf("%v alike: the effect is %.2f, the variance %.2f times a binomial's", alike, effect, seen)
+		}
+	}
+}
+
+// TestTagsOfASample: each key that is there counts in its own group, by page.
+func TestTagsOfASample(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, s := clusterNode(t, true, 300, plain(1000)...)
+		for i := range 1000 {
+			n.set(0, fmt.Sprintf("hot:{%d}:%d", i/10, i), time.Duration(i/10%2)*time.Hour) // tags alike
+		}
+		s.target.Discovery.Enabled = false
+		d := sweepOf(t, s).databases[0]
+		hot, rest := d.groups[0], d.groups[1]
+		if got := hot.tags.effect(hot.examined(), hot.without); got < 3 || got > 10 {
+			t.Errorf("10 keys a tag, all alike: an effect of %v (%d keys, %+v)", got, hot.examined(), hot.tags)
+		}
+		if got := rest.tags; got.squares != rest.examined() || got.mixed != 0 {
+			t.Errorf("%d keys without a tag: %+v", rest.examined(), got)
+		}
+	})
+}
+
+// TestTagsAcrossTheWrap: what a page that met the end of the round found at its
+// beginning belongs to that page, and not to another one of the batch.
+func TestTagsAcrossTheWrap(t *testing.T) {
+	low, high := tagIn(7), tagIn(16000)
+	n, s := clusterNode(t, true, 10, append(inSlots(10, low), inSlots(5, high)...)...)
+	c, err := n.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	run := &session{
+		sweeper: s, conn: c, tags: newTagPage(),
+		line:     line{slots: slotCountsOf(n.table(0))},
+		counting: counting{classifier: s.classifier, suspects: &nameStore{rng: s.rng, limit: limitedTo}},
+	}
+	d := run.counting.newDBTally(0, false)
+	starts := []place{7 << positionBits, 16000 << positionBits}
+	if _, err := run.pages(t.Context(), d, starts, &covered{line: run.line}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.groups[0].tags.squares, int64(10*10+5*5+10*10); got != want {
+		t.Errorf("the squares of the clusters sum to %d, want %d", got, want)
+	}
+}

@@ -1,0 +1,75 @@
+// The shipped alert rules, evaluated by promtool on the figures of a run of
+// sweeps, one a minute.
+
+package collector
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"keyhealth/internal/redistest"
+)
+
+// history is what each sweep of a run published.
+type history []*Snapshot
+
+func (h *history) add(result *swept) {
+	s := &Snapshot{Target: "shop"}
+	s.Databases, s.Groups = figures(result)
+	*h = append(*h, s)
+}
+
+// series are the history's values as promtool reads them, by series; "_" where
+// there is none.
+func (h history) series() map[string][]string {
+	all := map[string][]string{}
+	for minute, s := range h {
+		for _, row := range slices.Concat(databaseMetrics(), groupMetrics()) {
+			row.read(s, func(value float64, labels ...string) {
+				name := row.name + `{target="shop"`
+				for i, label := range row.labels {
+					name += fmt.Sprintf(",%s=%q", label, labels[i])
+				}
+				for name += "}"; len(all[name]) < minute; {
+					all[name] = append(all[name], "_")
+				}
+				all[name] = append(all[name], strconv.FormatFloat(value, 'g', -1, 64))
+			})
+		}
+	}
+	return all
+}
+
+// fires says whether an alert was firing at some minute of the history.
+func (h history) fires(t *testing.T, alert string) bool {
+	t.Helper()
+	rules, err := filepath.Abs("../alerts/keyhealth.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule_files: [%q]\nevaluation_interval: 1m\ntests:\n- interval: 1m\n  input_series:\n", rules)
+	series := h.series()
+	for _, name := range slices.Sorted(maps.Keys(series)) {
+		fmt.Fprintf(&b, "  - {series: '%s', values: '%s'}\n", name, strings.Join(series[name], " "))
+	}
+	end := len(h) - 1
+	expr := fmt.Sprintf(`count(max_over_time(ALERTS{alertname="%s",alertstate="firing"}[%dm])) or vector(0)`, alert, end+1)
+	fmt.Fprintf(&b, "  promql_expr_test:\n  - {expr: '%s', eval_time: %dm, exp_samples: [{labels: '{}', value: 0}]}\n", expr, end)
+	file := filepath.Join(t.TempDir(), "history.yml")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(redistest.Require(t, "promtool"), "test", "rules", file).CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "got:") {
+		t.Fatalf("promtool: %v\n%s", err, out)
+	}
+	return err != nil
+}
