@@ -55,7 +55,7 @@ func (s *session) countSlots(ctx context.Context) (*slotCounts, error) {
 			return nil, fmt.Errorf("CLUSTER COUNTKEYSINSLOT: %w", err)
 		}
 		counts = append(counts, answers...)
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+		if err := s.rest(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
 			return nil, err
 		}
 	}

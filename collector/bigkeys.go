@@ -125,7 +125,7 @@ func (s *session) inBatches(ctx context.Context, keys []bigKey, most int, f func
 		}
 		left = append(left, some...)
 		keys = keys[n:]
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+		if err := s.rest(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
 			return nil, err
 		}
 	}

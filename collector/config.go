@@ -51,6 +51,7 @@ type Sweep struct {
 	MemorySamples int           // MEMORY USAGE calls a group and sweep; 0: off
 	BigKeys       BigKeySearch
 	FullEvery     time.Duration // a sampled database is walked whole this often, between samples; 0: never
+	FullTimeout   time.Duration // such a walk that takes longer fails; 0: none
 	Pool          int           // samples that a group with few keys in one takes its figures from; 0: 1
 }
 

@@ -69,7 +69,7 @@ func (s *session) look(ctx context.Context, keys []*key) (still []*key, err erro
 	}
 	slices.SortFunc(keys, func(a, b *key) int { return a.due.Compare(b.due) })
 	for len(keys) > 0 {
-		if err := sleep(ctx, time.Until(keys[0].due)); err != nil {
+		if err := s.rest(ctx, time.Until(keys[0].due)); err != nil {
 			return nil, err
 		}
 		ready := 1
@@ -113,7 +113,7 @@ func (s *session) lookAt(ctx context.Context, keys []*key) (still []*key, err er
 			}
 		}
 		keys = keys[same:]
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+		if err := s.rest(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
 			return nil, err
 		}
 	}

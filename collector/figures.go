@@ -40,7 +40,7 @@ func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
 	if share, known := result.unreclaimed(); known && result.info.Role() != "replica" {
 		s.backlog.note(share)
 	}
-	result.backlog = s.backlog
+	result.backlog, result.full = s.backlog, s.full
 }
 
 // unreclaimed is the share of the node's keys that is expired garbage.

@@ -110,7 +110,7 @@ func (s *session) measureKeys(ctx context.Context, keys []key, into *mean) error
 				into.add(float64(bytes))
 			}
 		}
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
+		if err := s.rest(ctx, s.pacer.rest(time.Since(began), 1)); err != nil {
 			return err
 		}
 	}

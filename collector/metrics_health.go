@@ -54,6 +54,12 @@ func healthMetrics() []metric {
 			func(h Health) float64 { return h.Interval.Seconds() }),
 		healthRow("keyhealth_stale_after_seconds", "Age at which the data of a sweep are dropped.",
 			func(h Health) float64 { return h.StaleAfter.Seconds() }),
+		{name: "keyhealth_sweep_last_full_walk_timestamp_seconds", help: "Unix time at which the last full walk of what is sampled ended (KEYHEALTH_SWEEP_FULL_EVERY); absent: none yet.", kind: gauge,
+			read: func(s *Snapshot, put put) {
+				if at := s.Health.LastFullWalk; !at.IsZero() {
+					put(float64(at.UnixMilli()) / 1e3)
+				}
+			}},
 		successRow("keyhealth_sweep_keys_examined", "Keys whose TTL the last successful sweep read.",
 			func(h Health) float64 { return float64(h.Examined) }),
 		successRow("keyhealth_sweep_coverage_ratio", "Share of SCAN's order that the last successful sweep covered; 1 after a walk.",

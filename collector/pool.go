@@ -19,6 +19,15 @@ type pools struct {
 	most   int           // samples of a group, the latest included
 	oldest time.Duration // how old a sample may be
 	of     map[pooled]*pool
+
+	walks     map[pooled]fullReading // what the last full walk found
+	fullEvery time.Duration
+}
+
+// fullReading is what a full walk found of a group.
+type fullReading struct {
+	number int // the classifier's
+	reading
 }
 
 // pooled is a group in a database.
@@ -33,7 +42,25 @@ type pool struct {
 }
 
 func newPools(sweep Sweep) *pools {
-	return &pools{most: max(1, sweep.Pool), oldest: 2 * time.Duration(max(1, sweep.Pool)) * sweep.Interval, of: map[pooled]*pool{}}
+	return &pools{
+		most:      max(1, sweep.Pool),
+		oldest:    2 * time.Duration(max(1, sweep.Pool)) * sweep.Interval,
+		of:        map[pooled]*pool{},
+		walks:     map[pooled]fullReading{},
+		fullEvery: sweep.FullEvery,
+	}
+}
+
+// keep takes what a full walk found of a database's described groups; samples
+// from before it count no longer.
+func (p *pools) keep(c *classifier, e *estimator) {
+	p.forget(e.db)
+	for _, t := range e.groups {
+		if t.definition != nil && t.examined() > 0 {
+			number := slices.Index(c.definitions, t.definition)
+			p.walks[pooled{e.db, t.name}] = fullReading{number, e.reading(t)}
+		}
+	}
 }
 
 // forget drops the samples of a database: a walk knows better.
@@ -43,25 +70,67 @@ func (p *pools) forget(db int) {
 			delete(p.of, group)
 		}
 	}
+	for group := range p.walks {
+		if group.db == db {
+			delete(p.walks, group)
+		}
+	}
 }
 
-// absent are the numbers of the database's described groups that have samples
-// and are not among those met.
+// absent are the numbers of the database's described groups that were met before
+// and are not among those met now.
 func (p *pools) absent(db int, met func(number int) bool) []int {
 	var numbers []int
+	for group, walked := range p.walks {
+		if group.db == db && !met(walked.number) {
+			numbers = append(numbers, walked.number)
+		}
+	}
 	for group, pool := range p.of {
 		if group.db == db && pool.number >= 0 && !met(pool.number) {
 			numbers = append(numbers, pool.number)
 		}
 	}
 	slices.Sort(numbers)
-	return numbers
+	return slices.Compact(numbers)
 }
 
-// add keeps a sample's reading and answers it together with as many earlier ones
+// add keeps a sample's reading and answers what is known of the group now: from
+// the last full walk where the group is rare and no sample since speaks against
+// it, else from the last samples.
+func (p *pools) add(group pooled, number int, latest reading) reading {
+	sum := p.sum(group, number, latest)
+	walked, known := p.walks[group]
+	if !known || sum.examined >= fewExamined || latest.at.Sub(walked.at) > 2*p.fullEvery || walked.contradicted(sum) {
+		return sum
+	}
+	return walked.reading
+}
+
+// unlikely is how improbable samples must be, if what a full walk found still
+// held, to speak against it.
+const unlikely = 1e-4
+
+// contradicted says whether samples since the walk show another number of keys
+// or another share without TTL than it found.
+func (f *fullReading) contradicted(since reading) bool {
+	expected := since.covered * f.keys
+	if math.Abs(since.examined-expected) > 4*math.Sqrt(expected)+4 { // a Poisson number's four standard errors
+		return true
+	}
+	n := since.examined
+	if n == 0 {
+		return false
+	}
+	without := math.Round(n * since.without / since.keys)
+	share := math.Max(1/(f.keys+2), math.Min(f.without/f.keys, 1-1/(f.keys+2)))
+	return binomialAtLeast(without, n, share) < unlikely || binomialAtLeast(n-without, n, 1-share) < unlikely
+}
+
+// sum keeps a sample's reading and answers it together with as many earlier ones
 // of a database of about the same size as are needed. A sample that met no key
 // of a group counts like any other.
-func (p *pools) add(group pooled, number int, latest reading) reading {
+func (p *pools) sum(group pooled, number int, latest reading) reading {
 	kept := p.of[group]
 	if latest.examined >= fewExamined || kept == nil && latest.examined == 0 {
 		delete(p.of, group)

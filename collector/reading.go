@@ -16,6 +16,7 @@ type reading struct {
 	exact   bool      // every key was met
 	among   float64   // keys in the database then, or the latest of them
 
+	covered  float64 // share of SCAN's order that was, in each sweep in it
 	examined float64 // keys met
 	effect   float64 // design effect: how many of them count as one
 
@@ -120,8 +121,9 @@ func (e *estimator) reading(t *tally) reading {
 		samples:   1,
 		exact:     e.walked,
 		among:     e.among(),
+		covered:   e.share,
 		examined:  float64(t.examined()),
-		effect:    1,
+		effect:    t.tags.effect(t.examined(), t.without),
 		without:   float64(t.without) * e.scaleWithout,
 		excessive: float64(t.excessive) * e.scaleWith,
 		unknown:   t.expectsTTL() && t.without > 0 && t.looked == 0 || t.unreadable(),
@@ -175,6 +177,7 @@ func (r *reading) add(other reading) {
 	}
 	r.samples += other.samples
 	r.exact = r.exact && other.exact
+	r.covered += other.covered
 	r.examined += other.examined
 	r.keys += other.keys
 	r.without += other.without

@@ -99,3 +99,15 @@ func (w *Watcher) reportBacklog(b backlog) {
 		w.log.Warn("Redis reclaims fewer and fewer expired keys: the budget is halved until it does", "budget", b.budget(w.target.Sweep.MaxKeys))
 	}
 }
+
+// reportFullWalk says when full walks begin to fail, and when one succeeds again.
+func (w *Watcher) reportFullWalk(full fullState) {
+	switch {
+	case full.reason == w.broken:
+	case full.reason == "":
+		w.log.Info("Full walks succeed again")
+	default:
+		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.reason, "hint", advice[full.reason])
+	}
+	w.broken = full.reason
+}

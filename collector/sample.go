@@ -44,7 +44,7 @@ func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error
 		if time.Now().Add(rest).After(until) {
 			break // after a stall the rest may be long, and nothing follows it
 		}
-		if err := sleep(ctx, rest); err != nil {
+		if err := s.rest(ctx, rest); err != nil {
 			return err
 		}
 	}

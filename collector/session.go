@@ -1,14 +1,13 @@
-// The databases of a running sweep: which there are, how each is met, and what
-// was there before and after. How a sweep begins and ends is sweep.go.
+// A running sweep: its connection and what it knows so far, from the greeting to
+// the closer look. Its databases are databases.go; how it begins and ends is
+// sweep.go.
 
 package collector
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -27,148 +26,66 @@ type session struct {
 	run       time.Time // since when there was no rest from walking; zero: there was no walk
 	forbidden bool      // the ACL keeps some key's TTL from us
 
+	isFull     bool            // a full walk, which gives way to sweeps
 	untouching bool            // our reads do not count as a use of a key
 	denied     map[string]bool // capabilities that are refused in this sweep
 	now        time.Time       // the server's time, when the suspects were last looked at; zero: unknown
 }
 
-// databases sweeps every database and looks again at what was found.
-func (s *session) databases(ctx context.Context) (*swept, error) {
-	sizes, sized := s.info.Keyspace()
-	result := &swept{}
-	numbers := s.numbers(sizes)
-	sampled := 0 // databases that share the time of samples
-	for _, db := range numbers {
-		s.walked[db] = !sized || s.capabilities.is("random_cursor", refused) || s.walks(db, sizes[db].Keys)
-		if !s.walked[db] {
-			sampled++
-		}
+// newSession begins on a connection.
+func (s *sweeper) newSession(c conn) *session {
+	run := &session{
+		sweeper:  s,
+		conn:     c,
+		pacer:    pacer{duty: s.target.Sweep.Duty},
+		selected: -1,
+		denied:   map[string]bool{},
+		deadline: time.Now().Add(s.target.Sweep.Interval / 3),
+		counting: counting{
+			classifier: s.classifier,
+			suspects:   &nameStore{rng: s.rng, limit: limitedTo},
+		},
 	}
-	for _, db := range numbers {
-		d := s.counting.newDBTally(db, s.walked[db])
-		d.before, d.sized = sizes[db], sized
-		switch err := s.meetAll(ctx, d, &sampled); {
-		case err == nil:
-			result.databases = append(result.databases, d)
-		case s.capabilities.is("select", refused) && denies(err) && len(s.target.Databases) == 0:
-			// No series is better than a wrong one.
-		default:
-			return nil, fmt.Errorf("database %d: %w", db, err)
-		}
+	if samples := s.target.Sweep.MemorySamples; samples > 0 {
+		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
+		run.counting.loose = &nameStore{rng: s.rng, limit: samples * looseSamples}
 	}
-	if err := readable(result.databases); err != nil {
-		return nil, err
+	return run
+}
+
+// greet learns the round trip's time and INFO. greeted is told of them even where
+// the node is not fit to be swept.
+func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) error {
+	pinged := s.capabilities.note("ping", s.pacer.measure(ctx, s.conn))
+	if pinged != nil && !denies(pinged) && !passes(pinged) {
+		return fmt.Errorf("PING: %w", pinged)
 	}
-	if err := s.totals(ctx, result); err != nil {
-		return nil, err
-	}
-	if err := visible(result.databases); err != nil {
-		return nil, err
-	}
-	result.folded = s.discover(result.databases)
 	var err error
-	if err = s.confirm(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("looking again: %w", err)
+	if s.info, err = s.conn.info(ctx); s.capabilities.note("info", err) != nil {
+		return fmt.Errorf("INFO: %w", err)
 	}
-	if err = s.readStates(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("reading states: %w", err)
+	greeted(s.info, s.pacer.ping)
+	if pinged != nil && passes(pinged) {
+		return fmt.Errorf("PING: %w", pinged)
 	}
-	if err = s.measureSizes(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("MEMORY USAGE: %w", err)
+	return checkMode(s.info, s.inCluster)
+}
+
+// lookCloser looks again at what the pages showed: whether zombies are some, what
+// they hold, and how large keys are.
+func (s *session) lookCloser(ctx context.Context, result *swept) error {
+	if err := s.confirm(ctx, result.databases); err != nil {
+		return fmt.Errorf("looking again: %w", err)
 	}
-	if result.searched, err = s.searchBig(ctx, result.databases); err != nil {
-		return nil, fmt.Errorf("looking for big keys: %w", err)
+	if err := s.readStates(ctx, result.databases); err != nil {
+		return fmt.Errorf("reading states: %w", err)
+	}
+	if err := s.measureSizes(ctx, result.databases); err != nil {
+		return fmt.Errorf("MEMORY USAGE: %w", err)
 	}
 	result.now = s.now
 	result.measured = s.target.Sweep.MemorySamples > 0 && !s.denied["memory_usage"]
-	return result, nil
-}
-
-// meetAll meets a database's keys. One that the user asked for by its number is
-// selected even when it is said to have no keys: it may not exist.
-func (s *session) meetAll(ctx context.Context, d *dbTally, sampled *int) error {
-	if d.sized && d.before.Keys == 0 {
-		d.walked, d.share = true, 1
-		if len(s.target.Databases) == 0 {
-			return nil
-		}
-		return s.use(ctx, d.db)
-	}
-	return s.database(ctx, d, sampled)
-}
-
-// visible fails a sweep to which SCAN showed nothing of what INFO counts: keys
-// without TTL cannot have expired.
-func visible(databases []*dbTally) error {
-	for _, d := range databases {
-		if d.sized && d.met() == 0 && min(d.before.WithoutTTL(), d.after.WithoutTTL()) > 0 {
-			return &Failure{Reason: ReasonRefused, Err: fmt.Errorf("database %d: SCAN shows no keys, INFO counts some", d.db)}
-		}
-	}
 	return nil
-}
-
-// readable fails a sweep whose keys were all kept from us: none that we may
-// read is not the same as none that are there.
-func readable(databases []*dbTally) error {
-	if len(databases) == 0 {
-		return &Failure{Reason: ReasonNoPermission, Err: errors.New("SELECT is refused")}
-	}
-	var met float64
-	var refused int64
-	for _, d := range databases {
-		met += d.met()
-		refused += d.refused
-	}
-	if refused > 0 && met == float64(refused) {
-		return &Failure{Reason: ReasonNoPermission, Err: errors.New("PTTL is refused for every key")}
-	}
-	return nil
-}
-
-// numbers are the databases to sweep, ascending: the configured ones, else
-// those that have or ever had keys, and always 0.
-func (s *session) numbers(sizes map[int]DBSize) []int {
-	if len(s.target.Databases) > 0 {
-		return slices.Sorted(slices.Values(s.target.Databases))
-	}
-	s.seen[0] = true
-	for db := range sizes {
-		s.seen[db] = true
-	}
-	return slices.Sorted(maps.Keys(s.seen))
-}
-
-// database meets one database's keys, all or a sample of them. sampled counts
-// the databases whose samples share the time that is left.
-func (s *session) database(ctx context.Context, d *dbTally, sampled *int) error {
-	if err := s.use(ctx, d.db); err != nil {
-		return err
-	}
-	var err error
-	if s.line, err = s.findLine(ctx); err != nil {
-		return err
-	}
-	if s.walked[d.db] {
-		return s.walk(ctx, d)
-	}
-	until := time.Now().Add(time.Until(s.deadline) / time.Duration(*sampled))
-	*sampled--
-	return s.sample(ctx, d, until)
-}
-
-// walks says whether a database of a size is walked: up to 1.5 times the
-// budget, or 2 times if it was walked last time, so that one at the border does
-// not change its kind from sweep to sweep.
-func (s *sweeper) walks(db int, keys int64) bool {
-	budget := s.backlog.budget(s.target.Sweep.MaxKeys)
-	if budget == 0 {
-		return true
-	}
-	if s.walked[db] {
-		return keys <= 2*budget
-	}
-	return keys <= budget+budget/2
 }
 
 // use selects a database unless it is selected.

@@ -25,6 +25,7 @@ type Health struct {
 	Swept        bool      // the last sweep succeeded
 	Sweeps       uint64    // finished ones, failed ones too
 	LastSuccess  time.Time // zero: never
+	LastFullWalk time.Time // zero: never
 	Duration     time.Duration
 	Interval     time.Duration
 	StaleAfter   time.Duration

@@ -91,7 +91,7 @@ func (s *session) judge(ctx context.Context, t *tally, keys []key) error {
 	if err := s.judgeLengths(ctx, t, counted); err != nil {
 		return err
 	}
-	return sleep(ctx, s.pacer.rest(time.Since(began), 4))
+	return s.rest(ctx, s.pacer.rest(time.Since(began), 4))
 }
 
 // judgeStrings reads the strings that are short enough to be a number.

@@ -40,12 +40,12 @@ func TestStatsAlert(t *testing.T) {
 			c := limiter(percent)
 			n.put(0, "limiter:stuck:%d", c.zombies, 0)
 			n.put(0, "limiter:%d", c.keys-c.zombies, 24*time.Hour)
-			n.put(0, "other:%d", 38_000, 24*time.Hour)
+			n.put(0, "other:%d", 18_000, 24*time.Hour)
 		})
 		for seed := range uint64(seeds) {
 			t.Run(fmt.Sprintf("%d %%, seed %d", percent, seed), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					target := sampledTarget(t, "limiter=limiter:*@24h", 2000)
+					target := sampledTarget(t, "limiter=limiter:*@24h", 1000)
 					target.Sweep.BigKeys.Budget = 0
 					s, began := newSweeper(target, n, seed), time.Now()
 					var run history

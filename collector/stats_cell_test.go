@@ -36,6 +36,10 @@ func (c *coverage) add(i Interval, truth float64) {
 	}
 }
 
+func (c *coverage) merge(from coverage) {
+	c.n, c.low, c.high, c.width = c.n+from.n, c.low+from.low, c.high+from.high, c.width+from.width
+}
+
 func (c *coverage) String() string {
 	return fmt.Sprintf("%.1f (%.1f)", 100*(1-float64(c.low+c.high)/float64(c.n)), 100*float64(c.low)/float64(c.n))
 }
@@ -135,9 +139,9 @@ func newCell(c crowd) *cell {
 }
 
 // add takes a sweep's figures of the group along.
-func (c *cell) add(t *testing.T, keyspace int, result *swept) {
+func (c *cell) add(t *testing.T, keyspace int, nodes []*swept) {
 	t.Helper()
-	_, groups := figures(result)
+	_, groups := figures(nodes...)
 	g := groupOf(groups, 0, c.name)
 	if g == nil || g.Zombies == nil {
 		t.Fatalf("no figures of %s", c.name)
@@ -150,16 +154,16 @@ func (c *cell) add(t *testing.T, keyspace int, result *swept) {
 		return // fewer than ten keys say nothing of a share
 	}
 	c.ratio.add(keyspace, g.WithoutTTL/g.Keys)
-	c.share.add(shareOf(result, c.name, g), c.ratio.truth)
+	c.share.add(shareOf(nodes, c.name, g), c.ratio.truth)
 	c.zombie.add(g.Zombies.Interval, c.zombies.truth/c.size.truth)
 }
 
 // shareOf is the interval of a group's share without TTL, before it is known
 // how many of these keys are zombies.
-func shareOf(result *swept, name string, g *Group) Interval {
+func shareOf(nodes []*swept, name string, g *Group) Interval {
 	var s strata
-	for _, d := range result.databases {
-		for _, t := range d.groups {
+	for _, node := range nodes {
+		for _, t := range node.databases[0].groups {
 			if t.name == name {
 				s = append(s, &t.reading)
 			}
@@ -187,12 +191,15 @@ const unequal = 0.4
 // figures are the estimates of a cell, each with what unequal chances make of
 // its mean in one keyspace.
 func (c *cell) figures() []figure {
-	p := c.ratio.truth
+	p, cv := c.ratio.truth, unequal
+	if c.tagged > 0 {
+		cv *= math.Sqrt(math.Min(float64(c.tagged), 20)) // keys with a tag are met together
+	}
 	return []figure{
-		{&c.ratio, unequal * math.Sqrt(p*(1-p)/c.size.truth)},
-		{&c.without, unequal * math.Sqrt(c.without.truth)},
-		{&c.size, unequal * math.Sqrt(c.size.truth)},
-		{&c.zombies, unequal * math.Sqrt(c.zombies.truth)},
+		{&c.ratio, cv * math.Sqrt(p*(1-p)/c.size.truth)},
+		{&c.without, cv * math.Sqrt(c.without.truth)},
+		{&c.size, cv * math.Sqrt(c.size.truth)},
+		{&c.zombies, cv * math.Sqrt(c.zombies.truth)},
 	}
 }
 
@@ -213,7 +220,7 @@ func (c *cell) String() string {
 		off, errors := f.bias(f.unequal)
 		biases = append(biases, fmt.Sprintf("%.2f (%.1f)", 100*off/f.truth, errors))
 	}
-	return fmt.Sprintf("| %s | %g %% | %.1f of %.0f | %s | %s | %s | %s |", c.name, 100*c.ratio.truth, c.counts(), c.examined.mean(),
+	return fmt.Sprintf("| %s | %.3g %% | %.1f of %.0f | %s | %s | %s | %s |", c.name, 100*c.ratio.truth, c.counts(), c.examined.mean(),
 		c.share.String(), c.zombie.String(), width, strings.Join(biases, ", "))
 }
 

@@ -17,12 +17,12 @@ import (
 // their keys lie.
 type repetition struct {
 	target    Target
-	node      node
+	nodes     []node
 	crowds    []crowd
 	fill      func(salt int)
 	keyspaces int
 	sweeps    int          // of each
-	look      func(*swept) // at every one, if set
+	look      func(*swept) // at every node's, if set
 }
 
 // run sweeps and answers a cell for each group with a rule.
@@ -34,21 +34,28 @@ func (r repetition) run(t *testing.T) []*cell {
 			cells = append(cells, newCell(c))
 		}
 	}
-	pool := r.target.Sweep.Pool
 	for keyspace := range r.keyspaces {
 		r.fill(keyspace)
-		s := hasty(r.target, r.node, uint64(keyspace))
-		for range pool - 1 { // the first ones stand on fewer samples
-			sweepOf(t, s)
+		var sweepers []*sweeper
+		for _, n := range r.nodes {
+			s := hasty(r.target, n, uint64(keyspace))
+			s.inCluster = len(r.nodes) > 1
+			sweepers = append(sweepers, s)
 		}
-		for range r.sweeps {
-			result := sweepOf(t, s)
-			if r.look != nil {
-				r.look(result)
+		early := r.target.Sweep.Pool - 1 // figures of fewer samples than the rest
+		for i := range early + r.sweeps {
+			var swept []*swept
+			for _, s := range sweepers {
+				swept = append(swept, sweepOf(t, s))
+				if r.look != nil {
+					r.look(swept[len(swept)-1])
+				}
 			}
 			for _, c := range cells {
-				c.pooled = pool > 1
-				c.add(t, keyspace, result)
+				c.pooled = early > 0
+				if i >= early {
+					c.add(t, keyspace, swept)
+				}
 			}
 		}
 	}
@@ -59,14 +66,18 @@ func (r repetition) run(t *testing.T) []*cell {
 func wantAll(t *testing.T, cells []*cell, chance float64) {
 	t.Helper()
 	beyond, figures := 0, 0
+	var share, zombie coverage // of all cells, which tell more than each by itself
+	independent := 1.0
 	for _, c := range cells {
-		what, independent := fmt.Sprintf("%s, %g %% without TTL", c.name, 100*c.ratio.truth), 1.0
-		if c.pooled {
+		what := fmt.Sprintf("%s, %.3g %% without TTL", c.name, 100*c.ratio.truth)
+		if c.pooled { // ten sweeps share each sample
 			independent = 0.1
 		}
 		c.share.want(t, what+", the share without TTL", independent, chance)
 		c.zombie.want(t, what+", the zombie ratio", independent, chance)
-		if width := c.width(); c.counts() >= manyCounts && math.Abs(width-1) > widthWithin {
+		share.merge(c.share)
+		zombie.merge(c.zombie)
+		if width := c.width(); c.tagged == 0 && c.counts() >= manyCounts && math.Abs(width-1) > widthWithin {
 			t.Errorf("%s: intervals are %.2f times as wide as the binomial's", what, width)
 		}
 		for _, f := range c.figures() {
@@ -80,6 +91,8 @@ func wantAll(t *testing.T, cells []*cell, chance float64) {
 			}
 		}
 	}
+	share.want(t, "all shares without TTL", independent, chance)
+	zombie.want(t, "all zombie ratios", independent, chance)
 	// One in twenty is beyond two standard errors by chance, and a cell's figures
 	// go together.
 	if beyond > allowed(figures, 0.06, chance) {
@@ -126,9 +139,9 @@ func TestStatsCoverage(t *testing.T) {
 		budget            int64
 		keyspaces, sweeps int
 	}
-	plans := []plan{{10_000, 1, 60}}
+	plans := []plan{{10_000, 1, 40}}
 	if inFull() {
-		plans = []plan{{10_000, 20, 100}, {100_000, 10, 40}}
+		plans = []plan{{10_000, 10, 100}, {100_000, 10, 30}}
 	}
 	s := redistest.Start(t)
 	for _, p := range plans {
@@ -138,7 +151,7 @@ func TestStatsCoverage(t *testing.T) {
 			for _, crowds := range fills() {
 				target := crowdTarget(t, s.Addr(), crowds, p.budget)
 				cells = append(cells, repetition{
-					target: target, node: serverOf(target), crowds: crowds,
+					target: target, nodes: []node{serverOf(target)}, crowds: crowds,
 					fill:      func(salt int) { fillCrowds(t, s, salt, crowds) },
 					keyspaces: p.keyspaces, sweeps: p.sweeps,
 				}.run(t)...)

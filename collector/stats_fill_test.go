@@ -36,6 +36,7 @@ type crowd struct {
 	zombies int // without TTL for good
 	flicker int // without TTL at the first look only
 	expired int // beside the keys: INFO counts them, nobody sees them
+	tagged  int // keys that share a hash tag, in a Cluster; 0: no tags
 }
 
 func (c crowd) without() int { return c.zombies + c.flicker }

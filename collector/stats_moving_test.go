@@ -35,7 +35,7 @@ func TestStatsRehash(t *testing.T) {
 			t.Fatal("the table is not being rehashed: the test shows nothing")
 		}
 		result := sweepOf(t, s)
-		c.add(t, 0, result)
+		c.add(t, 0, []*swept{result})
 		d := result.databases[0]
 		seen.add(d.met() / d.share / (table + 1))
 	}

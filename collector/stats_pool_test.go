@@ -11,7 +11,7 @@ import (
 	"keyhealth/internal/redistest"
 )
 
-// TestStatsPooling on a keyspace of 20,000 keys, 5 % of which a sample meets:
+// TestStatsPooling on a keyspace of 10,000 keys, 5 % of which a sample meets:
 // about 50 of a group's 1,000 keys, 500 in a pool.
 func TestStatsPooling(t *testing.T) {
 	var cells []*cell
@@ -19,11 +19,11 @@ func TestStatsPooling(t *testing.T) {
 		without := 1000 * percent / 100
 		crowds := []crowd{
 			{name: "rare", keys: 1000, zombies: without - without/5, flicker: without / 5},
-			{name: "rest", keys: 19_000, zombies: 9000},
+			{name: "rest", keys: 9000, zombies: 4000},
 		}
 		n := newFakeNode(t)
 		cells = append(cells, repetition{
-			target: poolingTarget(t, crowds, 1000), node: flickering{n}, crowds: crowds,
+			target: poolingTarget(t, crowds, 500), nodes: []node{flickering{n}}, crowds: crowds,
 			fill:      func(salt int) { n.crowd(salt, crowds) },
 			look:      func(*swept) { n.forget() },
 			keyspaces: 24, sweeps: 10,
@@ -65,7 +65,7 @@ func TestStatsPoolingFull(t *testing.T) {
 		target := poolingTarget(t, crowds, 10_000)
 		target.Endpoint.Address = server.Addr()
 		cells = append(cells, repetition{
-			target: target, node: serverOf(target), crowds: crowds,
+			target: target, nodes: []node{serverOf(target)}, crowds: crowds,
 			fill:      func(salt int) { fillCrowds(t, server, salt, crowds) },
 			keyspaces: 20, sweeps: 50,
 		}.run(t)...)

@@ -65,7 +65,7 @@ func withExpired(crowds []crowd) []crowd {
 }
 
 func TestStatsExpired(t *testing.T) {
-	keyspaces, sweeps, turns := 1, 60, 1
+	keyspaces, sweeps, turns := 1, 40, 1
 	if inFull() {
 		keyspaces, sweeps, turns = 10, 100, 3
 	}
@@ -76,7 +76,7 @@ func TestStatsExpired(t *testing.T) {
 		crowds = withExpired(crowds)
 		target := crowdTarget(t, replica.Addr(), crowds, 10_000)
 		cells = append(cells, repetition{
-			target: target, node: serverOf(target), crowds: crowds,
+			target: target, nodes: []node{serverOf(target)}, crowds: crowds,
 			fill: func(salt int) {
 				fillCrowds(t, master, salt, crowds)
 				inStep(t, master, replica)

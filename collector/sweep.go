@@ -7,7 +7,6 @@ package collector
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -28,6 +27,8 @@ type sweeper struct {
 	backlog backlog
 	big     bigKeys
 	walked  map[int]bool // databases that the last sweep walked
+	turn    turn         // of a sweep or a full walk
+	full    fullState
 	seen    map[int]bool // databases that ever had keys
 }
 
@@ -44,6 +45,7 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 		pools:        newPools(target.Sweep),
 		big:          bigKeys{BigKeySearch: target.Sweep.BigKeys},
 		walked:       map[int]bool{},
+		turn:         newTurn(),
 		seen:         map[int]bool{},
 	}
 }
@@ -59,6 +61,7 @@ type swept struct {
 	measured  bool      // sizes of keys were asked for, and answered
 	searched  bool      // big keys were looked for
 	backlog   backlog   // as it is after this sweep
+	full      fullState
 }
 
 // safely turns a panic into a failed sweep: whatever a server sends, the
@@ -75,6 +78,8 @@ func (s *sweeper) safely(ctx context.Context, greeted func(Info, time.Duration))
 // sweep meets the node's keys. greeted is told what INFO said as soon as it is
 // known. On an error nothing of the sweep counts.
 func (s *sweeper) sweep(ctx context.Context, greeted func(Info, time.Duration)) (*swept, error) {
+	s.turn.take()
+	defer s.turn.pass()
 	if s.target.Sweep.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, s.target.Sweep.Timeout)
 		defer cancel()
@@ -102,23 +107,7 @@ func timedOut(ctx context.Context, err error) error {
 }
 
 func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Duration)) (*swept, error) {
-	start := time.Now()
-	run := &session{
-		sweeper:  s,
-		conn:     c,
-		pacer:    pacer{duty: s.target.Sweep.Duty},
-		selected: -1,
-		denied:   map[string]bool{},
-		deadline: start.Add(s.target.Sweep.Interval / 3),
-		counting: counting{
-			classifier: s.classifier,
-			suspects:   &nameStore{rng: s.rng, limit: limitedTo},
-		},
-	}
-	if samples := s.target.Sweep.MemorySamples; samples > 0 {
-		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
-		run.counting.loose = &nameStore{rng: s.rng, limit: samples * looseSamples}
-	}
+	run := s.newSession(c)
 	if budget := s.big.Budget; budget > 0 {
 		run.counting.candidates = &nameStore{rng: s.rng, limit: budget / 2}
 		run.counting.big = run.counting.candidates.newDraw(true)
@@ -126,19 +115,7 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if s.target.Discovery.Enabled {
 		run.counting.tree = func(db int) *segmentTree { return newSegmentTree(s.shaper, s.shapes.words[db]) }
 	}
-	pinged := s.capabilities.note("ping", run.pacer.measure(ctx, c))
-	if pinged != nil && !denies(pinged) && !passes(pinged) {
-		return nil, fmt.Errorf("PING: %w", pinged)
-	}
-	var err error
-	if run.info, err = c.info(ctx); s.capabilities.note("info", err) != nil {
-		return nil, fmt.Errorf("INFO: %w", err)
-	}
-	greeted(run.info, run.pacer.ping)
-	if pinged != nil && passes(pinged) {
-		return nil, fmt.Errorf("PING: %w", pinged)
-	}
-	if err := checkMode(run.info, s.inCluster); err != nil {
+	if err := run.greet(ctx, greeted); err != nil {
 		return nil, err
 	}
 	result, err := run.databases(ctx)

@@ -65,6 +65,7 @@ func (t *tally) merge(from *tally) {
 	t.with += from.with
 	t.without += from.without
 	t.excessive += from.excessive
+	t.tags.merge(from.tags)
 	for i, n := range from.bands {
 		t.bands[i] += n
 	}

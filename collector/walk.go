@@ -37,7 +37,10 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 		began := time.Now()
 		page, err := s.page(ctx, d, cursor, func(names []string) []string { return seam.fresh(names, wrapped) })
 		if err != nil {
-			return err
+			if err := s.resume(ctx, d.db, err); err != nil {
+				return err
+			}
+			continue
 		}
 		if page.next == 0 {
 			if wrapped || start == 0 {
@@ -49,7 +52,7 @@ func (s *session) walk(ctx context.Context, d *dbTally) error {
 		}
 		s.checkAdvance(d, cursor, page.next, seam)
 		cursor = page.next
-		if err := sleep(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
+		if err := s.rest(ctx, s.pacer.rest(time.Since(began), 2)); err != nil {
 			return err
 		}
 	}
@@ -64,7 +67,7 @@ func (s *session) spareExpiry(ctx context.Context) error {
 	case s.run.IsZero():
 		s.run = time.Now()
 	case s.info.walksStarveExpiry() && time.Since(s.run) >= walkRun:
-		if err := sleep(ctx, walkRest); err != nil {
+		if err := s.rest(ctx, walkRest); err != nil {
 			return err
 		}
 		s.run = time.Now()

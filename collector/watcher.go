@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -31,6 +32,7 @@ type Watcher struct {
 	failed   int       // sweeps in a row that did not reach the node, or lost it
 	problem  string    // the reason that was logged last; empty: all is well
 	noticed  map[string]bool
+	broken   string // why the last full walk failed, as logged; empty: it did not
 }
 
 // NewWatcher prepares the watcher of a target; nothing is dialled before Run.
@@ -88,6 +90,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 	next, stale := time.NewTimer(0), time.NewTimer(w.target.Sweep.Interval)
 	defer next.Stop()
 	defer stale.Stop()
+	if w.target.Sweep.FullEvery > 0 {
+		var walks sync.WaitGroup
+		walks.Go(func() { w.sweeper.walkFully(ctx) })
+		defer walks.Wait()
+	}
 	var started time.Time
 	sweeping := false
 	for {
@@ -163,7 +170,9 @@ func (w *Watcher) finished(done outcome) {
 		w.state.Databases, w.state.Groups = figures(done.result)
 		w.state.Folded, w.state.Leaks = done.result.folded, !done.result.now.IsZero()
 		w.report("", nil)
+		health.LastFullWalk = done.result.full.ended
 		w.reportBacklog(done.result.backlog)
+		w.reportFullWalk(done.result.full)
 	}
 	w.publish()
 }

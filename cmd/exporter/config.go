@@ -95,6 +95,7 @@ func (c *config) target() collector.Target {
 			StaleAfter:    time.Duration(c.StaleAfter),
 			MemorySamples: int(c.MemorySamples),
 			FullEvery:     time.Duration(c.Sweep.FullEvery),
+			FullTimeout:   c.fullTimeout(),
 			Pool:          int(c.Sweep.Pool),
 			BigKeys: collector.BigKeySearch{
 				Bytes:    int64(c.BigKey.Bytes),
@@ -109,6 +110,14 @@ func (c *config) target() collector.Target {
 // has set one: such a walk takes as long as it takes.
 func (c *config) sweepTimeout() time.Duration {
 	if c.Sweep.MaxKeys == 0 && c.given[nameSweepTimeout].isEmpty() {
+		return 0
+	}
+	return time.Duration(c.Sweep.Timeout)
+}
+
+// fullTimeout is the timeout where somebody has set one.
+func (c *config) fullTimeout() time.Duration {
+	if c.given[nameSweepTimeout].isEmpty() {
 		return 0
 	}
 	return time.Duration(c.Sweep.Timeout)

@@ -1,0 +1,154 @@
+package collector
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// rareNode has 20,000 keys of a cache and 20 of a limiter, all without TTL.
+func rareNode(t *testing.T) (*fakeNode, Target) {
+	n := newFakeNode(t)
+	n.put(0, "cache:%d", 20_000, 24*time.Hour)
+	n.put(0, "limit:%d", 20, 0)
+	n.sections[0].fields = append(n.sections[0].fields, "run_id:1")
+	target := targetOf(t, "limit=limit:*@60s")
+	target.Sweep.MaxKeys, target.Sweep.FullEvery = 1000, time.Hour
+	return n, target
+}
+
+// limitOf is the group of the limiter in the latest snapshot.
+func limitOf(w *watched) Group {
+	for _, g := range w.Snapshot().Groups {
+		if g.Name == "limit" {
+			return g
+		}
+	}
+	return Group{}
+}
+
+// TestFullWalk: a group too rare to sample is exact after a full walk, and its
+// age is told; samples go on meanwhile, at their interval.
+func TestFullWalk(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, target := rareNode(t)
+		w := watch(t, target, n)
+		pass(30 * time.Second)
+		if g := limitOf(w); g.Keys == 20 && g.Examined == 20 {
+			t.Fatal("the first sample met every key: it shows nothing")
+		}
+		pass(10 * time.Minute)
+		g, ended := limitOf(w), w.Snapshot().Health.LastFullWalk
+		if g.Keys != 20 || g.Examined != 20 || g.Zombies.Keys != 20 || g.Zombies.Interval != (Interval{1, 1}) {
+			t.Errorf("after a full walk %+v, %+v", g, g.Zombies)
+		}
+		if ended.IsZero() || ended.Sub(g.Oldest).Abs() > time.Second || time.Since(g.Oldest) < time.Minute {
+			t.Errorf("the walk ended at %v, its figures are of %v, now it is %v", ended, g.Oldest, time.Now())
+		}
+		if sweeps := w.Snapshot().Health.Sweeps; sweeps < 11 || sweeps > 12 {
+			t.Errorf("%d sweeps in ten minutes", sweeps)
+		}
+		pass(45 * time.Minute)
+		if w.Snapshot().Health.LastFullWalk != ended {
+			t.Error("another one began too early")
+		}
+		pass(20 * time.Minute)
+		if again := w.Snapshot().Health.LastFullWalk; again.Sub(ended) < 55*time.Minute || again.Sub(ended) > 65*time.Minute {
+			t.Errorf("full walks ended at %v and %v", ended, again)
+		}
+	})
+}
+
+// TestFullWalkContradicted: what samples since a full walk speak against counts no
+// longer.
+func TestFullWalkContradicted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, target := rareNode(t)
+		n.put(0, "limit:more:%d", 480, 0)
+		w := watch(t, target, n)
+		pass(10 * time.Minute)
+		if z := limitOf(w).Zombies; z.Keys != 500 {
+			t.Fatalf("%+v", z)
+		}
+		n.put(0, "limit:%d", 20, time.Hour)
+		n.put(0, "limit:more:%d", 480, time.Hour)
+		pass(12 * time.Minute) // as long as samples are pooled
+		if g := limitOf(w); g.Zombies.Keys != 0 || g.Zombies.Interval.Upper == 0 || g.Keys < 300 {
+			t.Errorf("twelve minutes after all were healed: %+v, %+v", g, g.Zombies)
+		}
+		n.mu.Lock()
+		n.tables[0] = newFakeTable()
+		n.mu.Unlock()
+		n.put(0, "cache:%d", 20_000, 24*time.Hour)
+		pass(12 * time.Minute)
+		if g := limitOf(w); g.Keys > 0 {
+			t.Errorf("twelve minutes after the group was emptied: %+v", g)
+		}
+	})
+}
+
+// TestFullWalkResumes after its connection broke, but not on another process:
+// there its cursor means nothing.
+func TestFullWalkResumes(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			n, target := rareNode(t)
+			w := watch(t, target, n)
+			pass(50 * time.Second) // between the first sample and the full walk
+			n.forget()
+			scans, cut := 0, false
+			n.script(func(_ context.Context, call fakeCall) error {
+				if call.command != "scan" || len(call.cursors) != 1 {
+					return nil // a sample's
+				}
+				if scans++; scans == 100 {
+					cut = true
+					if restarted {
+						n.say("run_id", "2")
+					}
+					return cutError()
+				}
+				return nil
+			})
+			pass(10 * time.Minute)
+			full := w.Snapshot().Health.LastFullWalk
+			if !cut {
+				t.Fatal("no full walk was cut")
+			}
+			met := map[string]int{}
+			for _, call := range n.log("scan") {
+				if len(call.cursors) == 1 && len(call.pages) == 1 {
+					for _, name := range call.pages[0].names {
+						met[name]++
+					}
+				}
+			}
+			twice := 0
+			for _, times := range met {
+				if times > 1 {
+					twice++
+				}
+			}
+			if full.IsZero() || len(met) != 20_020 || restarted != (twice > 5000) {
+				t.Errorf("restarted %v: ended at %v, %d keys met, %d more than once", restarted, full, len(met), twice)
+			}
+			if g := limitOf(w); g.Zombies.Keys != 20 {
+				t.Errorf("restarted %v: %+v", restarted, g.Zombies)
+			}
+		})
+	}
+}
+
+// TestFullWalkEnds with the watcher, wherever it is.
+func TestFullWalkEnds(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, target := rareNode(t)
+		w := watch(t, target, n)
+		pass(61 * time.Second)
+		w.cancel()
+		pass(time.Second)
+		if open, _ := n.connections(); open != 0 {
+			t.Errorf("%d connections are open", open)
+		}
+	})
+}
