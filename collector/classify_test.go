@@ -138,3 +138,37 @@ func TestClassifyOrder(t *testing.T) {
 		}
 	}
 }
+
+// FuzzClassify: whatever a key and a rule are called, the index finds what
+// comparing with every pattern finds, and the rest of what is read from a name
+// does not fail.
+func FuzzClassify(f *testing.F) {
+	for _, name := range benchmarkNames {
+		f.Add(name, "rate_limit:*", "string")
+	}
+	f.Add("LIMITS:LIMITER/a/b/10/1/minute", "*[a-z]?*", "hash")
+	f.Add("\xff{}::\x00", "[^", "")
+	presets := Presets()
+	f.Fuzz(func(t *testing.T, name, pattern, keyType string) {
+		c := newClassifier([]Rule{{Name: "rule", Match: Globs{pattern}}}, presets)
+		want := c.undescribed
+		for i := len(c.patterns) - 1; i >= 0; i-- {
+			if p := c.patterns[i]; p.glob.match(name) && (p.keyType == "" || p.keyType == keyType) {
+				want = p.group
+			}
+		}
+		got := c.group(name, keyType)
+		if got != want {
+			t.Fatalf("%q is in %d, want %d", name, got, want)
+		}
+		if kind := nameKindOf(name); kind > kindNone {
+			t.Errorf("kind %d", kind)
+		}
+		if d := c.definitions[got]; d != nil {
+			if bound, _ := d.bound(name); bound <= 0 {
+				t.Errorf("%q is bounded by %v", name, bound)
+			}
+			d.leaks(name, time.Unix(1_764_500_000, 0))
+		}
+	})
+}

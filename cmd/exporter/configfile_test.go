@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -111,4 +112,29 @@ func TestTheExampleFileIsValid(t *testing.T) {
 	if len(problems) > 0 || len(file.Groups) != 2 {
 		t.Error(problems, len(file.Groups))
 	}
+}
+
+// FuzzConfigFile: whatever a file holds, it is read or it has problems of one
+// line each that quote nothing of it but keys.
+func FuzzConfigFile(f *testing.F) {
+	for _, name := range []string{"testdata/groups.yml", "testdata/broken.yml", "testdata/presets.yml"} {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+	f.Add([]byte("groups: [{name: a, match: [x, *]}]\n--- \n"))
+	f.Add([]byte("groups: &a [*a]\n<<: {}\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, problems := parseConfigFile("keyhealth.yml", content)
+		for _, p := range problems {
+			if strings.Contains(p.String(), "\n") {
+				t.Errorf("a problem of several lines: %q", p.String())
+			}
+		}
+		if len(problems) == 0 && collector.ValidateRules(file.Groups) != nil {
+			t.Errorf("invalid rules were taken: %+v", file.Groups)
+		}
+	})
 }
