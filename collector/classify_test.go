@@ -148,23 +148,23 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Add("LIMITS:LIMITER/a/b/10/1/minute", "*[a-z]?*", "hash")
 	f.Add("\xff{}::\x00", "[^", "")
-	presets := Presets()
+	presets := newClassifier(nil, Presets())
 	f.Fuzz(func(t *testing.T, name, pattern, keyType string) {
-		c := newClassifier([]Rule{{Name: "rule", Match: Globs{pattern}}}, presets)
-		want := c.undescribed
-		for i := len(c.patterns) - 1; i >= 0; i-- {
-			if p := c.patterns[i]; p.glob.match(name) && (p.keyType == "" || p.keyType == keyType) {
-				want = p.group
+		for _, c := range []*classifier{newClassifier([]Rule{{Name: "rule", Match: Globs{pattern}}}, nil), presets} {
+			want := c.undescribed
+			for i := len(c.patterns) - 1; i >= 0; i-- {
+				if p := c.patterns[i]; p.glob.match(name) && (p.keyType == "" || p.keyType == keyType) {
+					want = p.group
+				}
 			}
-		}
-		got := c.group(name, keyType)
-		if got != want {
-			t.Fatalf("%q is in %d, want %d", name, got, want)
+			if got := c.group(name, keyType); got != want {
+				t.Fatalf("%q is in %d, want %d", name, got, want)
+			}
 		}
 		if kind := nameKindOf(name); kind > kindNone {
 			t.Errorf("kind %d", kind)
 		}
-		if d := c.definitions[got]; d != nil {
+		if d := presets.definitions[presets.group(name, keyType)]; d != nil {
 			if bound, _ := d.bound(name); bound <= 0 {
 				t.Errorf("%q is bounded by %v", name, bound)
 			}

@@ -19,7 +19,7 @@ import (
 
 const liveRules = `
 groups:
-  - {name: ocr, match: "rate_limit:*", window: 10m, lockout: true}
+  - {name: ocr, match: "rate_limit:*", window: 10m, limit: 3}
   - {name: "api*", match: "rl:*", max_ttl: 2h}
   - {name: flags, match: "flags:*", ttl: persistent}
 `
@@ -28,7 +28,7 @@ groups:
 const fillBare = `for i = 1, 25 do redis.call('SET', 'jobs:' .. i, 1) end`
 
 // fillLive makes 30 callers locked out of 90, 10 leaks of 40, 5 keys with a TTL
-// too long, 20 that stay by design and 25 that nobody has described. TTLs are
+// too long, 20 that stay by design, one of them a list of 200 elements, and 25 that nobody has described. TTLs are
 // minutes away from where a band ends.
 const fillLive = `
 for i = 1, 90 do
@@ -39,7 +39,8 @@ for i = 1, 40 do
   elseif i <= 15 then redis.call('SET', 'rl:' .. i .. ':1600000000', 3, 'EX', 400000)
   else redis.call('SET', 'rl:' .. i .. ':1600000000', 3, 'EX', 6000) end
 end
-for i = 1, 20 do redis.call('SET', 'flags:' .. i, 1) end
+for i = 1, 19 do redis.call('SET', 'flags:' .. i, 1) end
+for i = 1, 200 do redis.call('RPUSH', 'flags:list', i) end
 ` + fillBare
 
 // answers are what some panels must show, by title and refId: the target shop
@@ -55,6 +56,9 @@ var answers = map[string]series{
 	"Keys without TTL/B":               {"": 90.0 / 200},
 	"Worst group and how sure it is/C": {"db=0,group=ocr,target=shop": 30.0 / 90},
 	"Leaks/A":                          {"db=0,group=api*,target=shop": 10, "db=0,group=ocr,target=shop": 0},
+	"Lock-out risk and locked out/B":   {"db=0,group=ocr,target=shop": 30},
+	"Unique names/A":                   {"db=0,group=jobs:*,target=bare": 0, "db=0,group=api*,target=shop": 1, "db=0,group=flags,target=shop": 0, "db=0,group=jobs:*,target=shop": 0, "db=0,group=ocr,target=shop": 0},
+	"Big keys/A":                       {"db=0,group=jobs:*,target=bare": 0, "db=0,group=api*,target=shop": 0, "db=0,group=flags,target=shop": 1, "db=0,group=jobs:*,target=shop": 0, "db=0,group=ocr,target=shop": 0},
 	"Excessive TTLs/A":                 {"db=0,group=jobs:*,target=bare": 0, "db=0,group=api*,target=shop": 5, "db=0,group=jobs:*,target=shop": 0, "db=0,group=ocr,target=shop": 0},
 	"Keys by TTL/A":                    {"": 40},
 	"Keys by TTL/B":                    {"": 50},
@@ -78,7 +82,7 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := func(name, url string) exportertest.Settings {
-		return exportertest.Settings{"TARGET_NAME": name, "REDIS_URL": url, "CONFIG_FILE": rules, "SWEEP_INTERVAL": "1s", "SWEEP_DUTY": "1"}
+		return exportertest.Settings{"TARGET_NAME": name, "REDIS_URL": url, "CONFIG_FILE": rules, "SWEEP_INTERVAL": "1s", "SWEEP_DUTY": "1", "BIG_KEY_ELEMENTS": "200"}
 	}
 	gone := exportertest.Start(t, settings("gone", fmt.Sprintf("redis://127.0.0.1:%d", redistest.FreePort(t))))
 	shop := exportertest.Start(t, settings("shop", server.URL()))

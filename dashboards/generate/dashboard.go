@@ -36,6 +36,7 @@ func rows() []row {
 		overviewRow(),
 		zombiesRow(),
 		ttlsRow(),
+		namesRow(),
 		memoryRow(),
 		healthRow(),
 	}

@@ -79,11 +79,13 @@ func zombieKeys() cog.Builder[dashboard.Panel] {
 }
 
 func lockoutRisk() cog.Builder[dashboard.Panel] {
-	return lines("Lock-out risk", "Zombies with a fixed name in groups where a zombie locks its caller out.", noRule).
+	return lines("Lock-out risk and locked out", "Zombies with a fixed name in groups where a zombie locks its caller out. Locked out, the thick line: those whose state is at the group's limit already, so that their caller is refused for ever; known only where the rule gives a limit.", noRule).
 		ColorScheme(worstShown()).
 		Thresholds(thresholds(many())).
 		Unit(units.Short).
-		WithTarget(graph("A", ofGroup, byGroup("keyhealth_group_lockout_risk_keys")))
+		WithTarget(graph("A", ofGroup, byGroup("keyhealth_group_lockout_risk_keys"))).
+		WithTarget(graph("B", ofGroup+" locked out", byGroup("keyhealth_group_locked_out_keys"))).
+		OverrideByQuery("B", properties{property("custom.lineWidth", 3)})
 }
 
 func leaks() cog.Builder[dashboard.Panel] {
