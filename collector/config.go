@@ -8,10 +8,14 @@ import "time"
 // Target is one Redis deployment and how to watch it.
 type Target struct {
 	Name      string   // value of the label "target"
-	Endpoint  Endpoint // where it is
-	Databases []int    // the databases to sweep; none: all of them
-	Rules     []Rule   // the groups, in order: the first match wins
-	Presets   []Preset // known groups that take what no rule does
+	Endpoint  Endpoint // where it is; of a Cluster or a Sentinel set the seed that is asked first
+	Seeds     []string // further addresses to ask, host:port
+	Cluster   ClusterMode
+	Sentinel  *Sentinel // nil: the address is no Sentinel
+	Replicas  bool      // sweep a replica that is in sync, in a Cluster or Sentinel set
+	Databases []int     // the databases to sweep; none: all of them
+	Rules     []Rule    // the groups, in order: the first match wins
+	Presets   []Preset  // known groups that take what no rule does
 	Discovery Discovery
 	MaxGroups int // pairs of a database and a group that are shown, rules included
 	Sweep     Sweep
@@ -29,6 +33,24 @@ type Endpoint struct {
 	PasswordFile string // read again at each connect; used where Password is empty
 	TLS          *TLS   // nil: no TLS
 	Timeout      time.Duration
+}
+
+// ClusterMode says whether the nodes of a Cluster are followed.
+type ClusterMode int
+
+// What to take an address for.
+const (
+	ClusterAuto   ClusterMode = iota // for what it says it is
+	ClusterAlways                    // for a node of a Cluster, and nothing else
+	ClusterNever                     // for a single server, such as a proxy in front of a Cluster
+)
+
+// Sentinel is how to ask the Sentinels at the target's addresses for its servers.
+type Sentinel struct {
+	Master       string // name of the set
+	Username     string // of the Sentinels themselves
+	Password     string
+	PasswordFile string
 }
 
 // TLS names the files of a TLS connection; they are read again at each connect.
