@@ -81,7 +81,7 @@ func clusterSweeper(t *testing.T, server *redistest.Server, budget int64) (*swee
 	target := sampledTarget(t, "hot=hot:*", budget)
 	target.Sweep.Duty, target.Sweep.Interval = 1, 10*time.Minute
 	endpoint := Endpoint{Network: "tcp", Address: server.Addr(), Timeout: 10 * time.Second}
-	n := &watchedNode{newRedisServer(endpoint, newCommandCounts()), map[string]int{}}
+	n := &watchedNode{newRedisServer(endpoint, endpoint.Address, newCommandCounts()), map[string]int{}}
 	s := newSweeper(target, n, 1)
 	s.inCluster = true
 	return s, n

@@ -27,6 +27,14 @@ func (c *fakeConn) begin(ctx context.Context, call fakeCall) error {
 	return c.node.begin(ctx, call)
 }
 
+func (c *fakeConn) readonly(ctx context.Context) error {
+	return c.begin(ctx, fakeCall{command: "readonly"})
+}
+
+func (c *fakeConn) sentinelServers(ctx context.Context, master string) (string, []string, error) {
+	return "", nil, c.begin(ctx, fakeCall{command: "sentinel"})
+}
+
 func (c *fakeConn) close() {
 	c.node.mu.Lock()
 	defer c.node.mu.Unlock()

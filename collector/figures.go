@@ -55,6 +55,27 @@ func (r *swept) unreclaimed() (share float64, known bool) {
 	return share / max(1, keys), keys > 0
 }
 
+// garbage is the share of each database's keys that is expired garbage, where
+// that is known.
+func (r *swept) garbage() map[int]float64 {
+	shares := map[int]float64{}
+	for _, d := range r.databases {
+		if share := d.unreclaimed(); share != nil {
+			shares[d.db] = *share
+		}
+	}
+	return shares
+}
+
+// keys is how many keys the node has, expired ones included.
+func (r *swept) keys() float64 {
+	keys := 0.0
+	for _, d := range r.databases {
+		keys += d.among()
+	}
+	return keys
+}
+
 // gathered is a group with its readings from every node.
 type gathered struct {
 	Group
@@ -78,7 +99,7 @@ func figures(nodes ...*swept) (databases []Database, groups []Group) {
 				db = &Database{DB: d.db, Sized: true}
 				of[d.db] = db
 			}
-			db.add(d)
+			db.add(node, d)
 			unmet[d.db] = unmet[d.db] || d.unmet()
 			for _, t := range d.groups {
 				g := byName[pooled{d.db, t.name}]
@@ -124,11 +145,19 @@ func (s strata) together(db int) Group {
 	return g
 }
 
-func (db *Database) add(d *dbTally) {
+// add counts a node's database by INFO: that of the primary, which is exact, or
+// of the only node that was reached.
+func (db *Database) add(node *swept, d *dbTally) {
+	size := d.after
+	if node.primary != nil {
+		sizes, sized := node.primary.Keyspace()
+		if size = sizes[d.db]; !sized {
+			size = d.after
+		}
+	}
 	db.Sized = db.Sized && d.sized
-	db.Keys += d.after.Keys
-	db.WithoutTTL += d.after.WithoutTTL()
-	db.Unreclaimed = d.unreclaimed()
+	db.Keys += size.Keys
+	db.WithoutTTL += size.WithoutTTL()
 }
 
 // shows says whether a group is published: a rule where it may have keys, any

@@ -4,6 +4,7 @@
 package collector
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -106,9 +107,8 @@ func shopNode(t testing.TB) *fakeNode {
 func sweepAndPublish(w *Watcher) {
 	began := time.Now()
 	w.answered = false
-	ctx := w.sweeper.node.(*fakeNode).t.Context()
-	result, err := w.sweeper.sweep(ctx, func(info Info, ping time.Duration) { w.greeted(greeting{info, ping}) })
-	w.finished(outcome{result, err, time.Since(began)})
+	visits, err := w.fleet.sweep(context.Background(), w.greeted)
+	w.finished(outcome{visits, err, time.Since(began)})
 }
 
 // inState puts a watcher into the state.

@@ -26,13 +26,25 @@ func healthMetrics() []metric {
 		healthRow("keyhealth_up", "1 if at least one node answered INFO at the last attempt, else 0.",
 			func(h Health) float64 { return number01(h.Up) }),
 		{name: "keyhealth_node_up", help: "1 if the node answered INFO at the last attempt, else 0.", kind: gauge,
-			labels: []string{"node"}, read: func(s *Snapshot, put put) { put(number01(s.Node.Up), s.Node.Name) }},
+			labels: []string{"node"}, read: func(s *Snapshot, put put) {
+				for _, n := range s.Nodes {
+					put(number01(n.Up), n.Name)
+				}
+			}},
 		{name: "keyhealth_node_swept", help: "1 if the last sweep of the node succeeded, else 0.", kind: gauge,
-			labels: []string{"node"}, read: func(s *Snapshot, put put) { put(number01(s.Health.Swept), s.Node.Name) }},
+			labels: []string{"node"}, read: func(s *Snapshot, put put) {
+				for _, n := range s.Nodes {
+					if n.Sweep != nil {
+						put(number01(*n.Sweep), n.Name)
+					}
+				}
+			}},
 		{name: "keyhealth_node_ping_seconds", help: "Smallest round trip of a PING at the start of the last sweep.", kind: gauge,
 			labels: []string{"node"}, read: func(s *Snapshot, put put) {
-				if s.Node.Ping > 0 {
-					put(s.Node.Ping.Seconds(), s.Node.Name)
+				for _, n := range s.Nodes {
+					if n.Ping > 0 {
+						put(n.Ping.Seconds(), n.Name)
+					}
 				}
 			}},
 		healthRow("keyhealth_sweep_success", "1 if the last sweep succeeded, 0 if it or a node of it failed, or none has ended.",

@@ -1,6 +1,9 @@
 package collector
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // databaseRow is a row with one value a database.
 func databaseRow(name, help string, read func(Database) (float64, bool)) metric {
@@ -54,11 +57,10 @@ func infoRow(name, help string, read func(Info) (float64, bool)) metric {
 		kind = counter
 	}
 	return metric{name: name, help: help, kind: kind, labels: []string{"node"}, read: func(s *Snapshot, put put) {
-		if s.Info == nil {
-			return
-		}
-		if value, ok := read(*s.Info); ok {
-			put(value, s.Node.Name)
+		for _, n := range s.answered() {
+			if value, ok := read(*n.Info); ok {
+				put(value, n.Name)
+			}
 		}
 	}}
 }
@@ -69,8 +71,8 @@ func eachRow(name, help, label string, read func(Info, put)) metric {
 	row := infoRow(name, help, nil)
 	row.labels = []string{"node", label}
 	row.read = func(s *Snapshot, put put) {
-		if s.Info != nil {
-			read(*s.Info, func(value float64, labels ...string) { put(value, append([]string{s.Node.Name}, labels...)...) })
+		for _, n := range s.answered() {
+			read(*n.Info, func(value float64, labels ...string) { put(value, append([]string{n.Name}, labels...)...) })
 		}
 	}
 	return row
@@ -80,8 +82,8 @@ func nodeMetrics() []metric {
 	return []metric{
 		{name: "keyhealth_redis_info", help: "1; what the server says it is.", kind: gauge,
 			labels: []string{"node", "role", "version", "mode", "flavor"}, read: func(s *Snapshot, put put) {
-				if i := s.Info; i != nil {
-					put(1, s.Node.Name, i.Role(), i.Version(), i.Mode(), i.Flavor())
+				for _, n := range s.answered() {
+					put(1, n.Name, n.Info.Role(), n.Info.Version(), n.Info.Mode(), n.Info.Flavor())
 				}
 			}},
 		eachRow("keyhealth_db_keys", "Keys in the node's database, by INFO; expired ones that are not reclaimed yet count.", "db",
@@ -90,9 +92,9 @@ func nodeMetrics() []metric {
 			keyspace(DBSize.WithoutTTL)),
 		{name: "keyhealth_db_expired_unreclaimed_ratio", help: "Share of the database's keys that have expired and are not reclaimed yet, estimated at the last sweep.",
 			kind: gauge, labels: []string{"node", "db"}, read: func(s *Snapshot, put put) {
-				for _, d := range s.Databases {
-					if d.Unreclaimed != nil {
-						put(*d.Unreclaimed, s.Node.Name, dbLabel(d.DB))
+				for _, n := range s.Nodes {
+					for db, share := range n.Unreclaimed {
+						put(share, n.Name, dbLabel(db))
 					}
 				}
 			}},
@@ -123,9 +125,9 @@ func nodeMetrics() []metric {
 		}),
 		{name: "keyhealth_script_duration_seconds", help: "Time of script calls since the server's start, to all clients.",
 			labels: []string{"node", "command"}, scripts: func(s *Snapshot, put putSummary) {
-				if s.Info != nil {
-					for _, script := range s.Info.Scripts() {
-						put(script, s.Node.Name, script.Command)
+				for _, n := range s.answered() {
+					for _, script := range n.Info.Scripts() {
+						put(script, n.Name, script.Command)
 					}
 				}
 			}},
@@ -135,6 +137,11 @@ func nodeMetrics() []metric {
 			}
 		}),
 	}
+}
+
+// answered are the nodes whose INFO is known.
+func (s *Snapshot) answered() []Node {
+	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n Node) bool { return n.Info == nil })
 }
 
 func keyspace(of func(DBSize) int64) func(Info, put) {

@@ -60,9 +60,8 @@ func TestBadLabel(t *testing.T) {
 	info := ParseInfo("# Memory\r\nused_memory:1\r\nmaxmemory_policy:\xff\r\n")
 	w.latest.Store(&Snapshot{
 		Target: "shop",
-		Node:   NodeHealth{Name: "redis.test:6379", Up: true},
+		Nodes:  []Node{{Name: "redis.test:6379", Up: true, Info: &info}},
 		Health: Health{Up: true, Capabilities: []Capability{{Name: "bad\xff"}}},
-		Info:   &info,
 		Groups: []Group{{Name: "bad\xff\xfe", TTL: Unknown, Keys: 1}, {Name: "good", TTL: Unknown, Keys: 2}},
 	})
 	registry := prometheus.NewPedanticRegistry()

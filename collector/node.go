@@ -30,6 +30,10 @@ type conn interface {
 	clusterNodes(ctx context.Context) (string, error)
 	// slotCounts sends one CLUSTER COUNTKEYSINSLOT a slot in one write.
 	slotCounts(ctx context.Context, slots []int) ([]int64, error)
+	// readonly lets a replica of a Cluster answer for its keys.
+	readonly(ctx context.Context) error
+	// sentinelServers asks a Sentinel for the addresses of a set's servers.
+	sentinelServers(ctx context.Context, master string) (primary string, replicas []string, err error)
 	close()
 }
 

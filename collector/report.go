@@ -15,7 +15,7 @@ var advice = map[string]string{
 	ReasonLoading:      "the server is loading its data; the next sweep tries again",
 	ReasonBusy:         "a script blocks the server; the next sweep tries again",
 	ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
-	ReasonCluster:      "give the address of a server that is in no Cluster",
+	ReasonCluster:      "the Cluster is down or does not serve all slots; the next sweep asks its nodes again",
 	ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
 	ReasonOther:        "what answers there may be no Redis server",
 	ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
@@ -38,23 +38,40 @@ var capabilityAdvice = map[string]string{
 	"slot_counts":   "+cluster|nodes +cluster|countkeysinslot",
 }
 
+// noticed is what was logged last, so that only changes are.
+type noticed struct {
+	problem string          // the reasons of the last sweep's failures; empty: all is well
+	refused map[string]bool // capabilities
+	broken  string          // why full walks fail; empty: they do not
+}
+
 // report logs a change of state, one line each; an unchanged state is silent.
-func (w *Watcher) report(reason string, err error) {
+func (w *Watcher) report(failures []visit) {
 	health := &w.state.Health
+	problem, nodes := "", []string{}
+	for _, failure := range failures {
+		problem += failure.node + " " + reasonOf(failure.err) + "\n"
+		nodes = append(nodes, failure.node)
+	}
 	switch {
-	case reason == "" && health.Sweeps == 1:
+	case problem == "" && health.Sweeps == 1:
 		w.log.Info("First sweep done", "keys_examined", health.Examined, "duration", health.Duration.Round(time.Millisecond))
 		w.reportUnmatched()
-	case reason == w.problem:
-	case reason == "":
+	case problem == w.noticed.problem:
+	case problem == "":
 		w.log.Info("Sweeps succeed again", "keys_examined", health.Examined)
 	default:
-		w.log.Error("Sweep failed", "reason", reason, "err", err, "hint", advice[reason])
+		err := failures[0].err
+		log := w.log
+		if len(w.nodes) > 1 {
+			log = log.With("nodes", nodes)
+		}
+		log.Error("Sweep failed", "reason", reasonOf(err), "err", err, "hint", advice[reasonOf(err)])
 	}
-	w.problem = reason
+	w.noticed.problem = problem
 	for _, c := range w.state.Health.Capabilities {
-		if c.Permitted == w.noticed[c.Name] {
-			w.noticed[c.Name] = !c.Permitted
+		if c.Permitted == w.noticed.refused[c.Name] {
+			w.noticed.refused[c.Name] = !c.Permitted
 			w.reportCapability(c)
 		}
 	}
@@ -103,11 +120,11 @@ func (w *Watcher) reportBacklog(b backlog) {
 // reportFullWalk says when full walks begin to fail, and when one succeeds again.
 func (w *Watcher) reportFullWalk(full fullState) {
 	switch {
-	case full.reason == w.broken:
+	case full.reason == w.noticed.broken:
 	case full.reason == "":
 		w.log.Info("Full walks succeed again")
 	default:
 		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.reason, "hint", advice[full.reason])
 	}
-	w.broken = full.reason
+	w.noticed.broken = full.reason
 }

@@ -68,7 +68,13 @@ func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) 
 	if pinged != nil && passes(pinged) {
 		return fmt.Errorf("PING: %w", pinged)
 	}
-	return checkMode(s.info, s.inCluster)
+	if err := s.checkMode(s.info); err != nil {
+		return err
+	}
+	if s.inCluster && s.isReplica { // else it sends us to its master for each key
+		return s.conn.readonly(ctx)
+	}
+	return nil
 }
 
 // lookCloser looks again at what the pages showed: whether zombies are some, what

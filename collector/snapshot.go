@@ -10,9 +10,8 @@ import "time"
 type Snapshot struct {
 	Target string
 	Health Health
-	Node   NodeHealth
+	Nodes  []Node // by name
 
-	Info      *Info      // nil before the first answer, or when it is stale
 	Databases []Database // sorted by number; nil before the first sweep, or when stale
 	Groups    []Group    // sorted by database, rules in their order
 	Folded    int        // discovered groups that were too many to show
@@ -36,22 +35,25 @@ type Health struct {
 	Capabilities []Capability
 }
 
-// NodeHealth says how the watching of one node goes.
-type NodeHealth struct {
-	Name string
-	Up   bool
-	Ping time.Duration // 0: unknown
+// Node is one Redis server.
+type Node struct {
+	Name  string
+	Up    bool          // it answered INFO at the last attempt
+	Ping  time.Duration // 0: unknown
+	Sweep *bool         // whether its last sweep succeeded; nil: its keys are not swept
+
+	Info        *Info           // nil before the first answer, or when it is stale
+	Unreclaimed map[int]float64 // share of a database's keys that is expired and not reclaimed, where that is known
 }
 
 // Database sums up one database. Keys and WithoutTTL are exact where the server
 // tells sizes (Sized).
 type Database struct {
-	DB          int
-	Sized       bool
-	Keys        int64
-	WithoutTTL  int64
-	Unreclaimed *float64 // share of Keys that is expired and not reclaimed; nil: unknown
-	Expected    Group    // all groups that expect a TTL, taken together; its Zombies are nil where they are unknown
+	DB         int
+	Sized      bool
+	Keys       int64
+	WithoutTTL int64
+	Expected   Group // all groups that expect a TTL, taken together; its Zombies are nil where they are unknown
 }
 
 // Group is what sweeps found of one group in one database. Counts are exact

@@ -19,19 +19,20 @@ import (
 // redisServer is a server at a fixed address; it implements node.
 type redisServer struct {
 	endpoint Endpoint
+	label    string // its name
 	sent     *commandCounts
 }
 
-func newRedisServer(endpoint Endpoint, sent *commandCounts) *redisServer {
+func newRedisServer(endpoint Endpoint, name string, sent *commandCounts) *redisServer {
 	redis.SetLogger(silent{}) // its lines hold addresses and server texts, and have no level
-	return &redisServer{endpoint: endpoint, sent: sent}
+	return &redisServer{endpoint: endpoint, label: name, sent: sent}
 }
 
 type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}
 
-func (r *redisServer) name() string { return r.endpoint.Address }
+func (r *redisServer) name() string { return r.label }
 
 // connect opens the one dedicated connection of a sweep. When ctx ends its
 // socket is closed, which ends a blocked read at once: go-redis would not.

@@ -129,8 +129,8 @@ func TestStatsExpiryFull(t *testing.T) {
 		go func() { swept <- w.Run(ctx) }()
 		with := churning.watch(t, watchedWith)
 		said := "unknown"
-		if s := w.Snapshot(); len(s.Databases) > 0 && s.Databases[0].Unreclaimed != nil {
-			said = fmt.Sprintf("%.0f", 100**s.Databases[0].Unreclaimed)
+		if share, known := w.Snapshot().Nodes[0].Unreclaimed[0]; known {
+			said = fmt.Sprintf("%.0f", 100*share)
 		}
 		health := w.Snapshot().Health
 		cancel()

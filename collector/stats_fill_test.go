@@ -120,5 +120,5 @@ func (c *flickeringConn) ttls(ctx context.Context, names []string) ([]int64, err
 
 // serverOf is the node of a test's server.
 func serverOf(target Target) node {
-	return flickering{newRedisServer(target.Endpoint, newCommandCounts())}
+	return flickering{newRedisServer(target.Endpoint, target.Endpoint.Address, newCommandCounts())}
 }

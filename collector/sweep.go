@@ -20,6 +20,7 @@ type sweeper struct {
 	delays       lookDelays
 	capabilities capabilities
 	inCluster    bool // the node is swept as a part of its Cluster
+	isReplica    bool // the node stands in for its primary
 
 	shaper  *shaper
 	shapes  shapes
@@ -62,6 +63,7 @@ type swept struct {
 	searched  bool      // big keys were looked for
 	backlog   backlog   // as it is after this sweep
 	full      fullState
+	primary   *Info // of the primary, where a replica was swept; nil: it did not answer, or was swept itself
 }
 
 // safely turns a panic into a failed sweep: whatever a server sends, the

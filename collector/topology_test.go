@@ -31,14 +31,15 @@ func TestOwnSlots(t *testing.T) {
 // part of it.
 func TestNodeOfACluster(t *testing.T) {
 	cluster := ParseInfo("# Server\r\nredis_mode:cluster\r\n")
-	if err := checkMode(cluster, false); reasonOf(err) != ReasonCluster {
+	alone, member := &sweeper{}, &sweeper{inCluster: true}
+	if err := alone.checkMode(cluster); reasonOf(err) != ReasonCluster {
 		t.Errorf("a node of a Cluster by itself: %v", err)
 	}
-	if err := checkMode(cluster, true); err != nil {
+	if err := member.checkMode(cluster); err != nil {
 		t.Errorf("a node of a Cluster as a part of it: %v", err)
 	}
-	if checkMode(ParseInfo("# Server\r\nredis_mode:sentinel\r\n"), true) == nil ||
-		checkMode(ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n"), true) == nil {
+	if member.checkMode(ParseInfo("# Server\r\nredis_mode:sentinel\r\n")) == nil ||
+		member.checkMode(ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
 		t.Error("as a part of a Cluster anything goes")
 	}
 	if newSweeper(targetOf(t, ""), newFakeNode(t), 1).inCluster {

@@ -136,7 +136,7 @@ func TestFailureRightAfterInfo(t *testing.T) {
 			n.say("redis_mode", "cluster")
 			w := watch(t, targetOf(t, ""), n)
 			pass(25 * time.Second) // no back-off is that long so soon
-			if s := w.Snapshot(); s.Health.Sweeps != 1 || !s.Health.Up || s.Info == nil || s.Health.Failures[ReasonCluster] != 1 {
+			if s := w.Snapshot(); s.Health.Sweeps != 1 || !s.Health.Up || s.Nodes[0].Info == nil || s.Health.Failures[ReasonCluster] != 1 {
 				t.Fatalf("%+v", s.Health)
 			}
 		})
@@ -167,20 +167,23 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 	}
 	for k := range 600 {
 		sweep := k + 1
-		w.greeted(greeting{info: Info{}, ping: time.Duration(sweep)})
+		w.greeted(greeting{node: n.name(), info: Info{}, ping: time.Duration(sweep)})
+		visited := visit{node: n.name(), shard: n.name(), info: &Info{}, swept: true, err: cutError()}
 		if sweep%3 == 0 {
-			w.finished(outcome{err: cutError(), took: time.Duration(sweep)})
+			w.finished(outcome{visits: []visit{visited}, took: time.Duration(sweep)})
 			continue
 		}
-		c := counting{classifier: w.sweeper.classifier, suspects: &nameStore{rng: w.sweeper.rng, limit: limitedTo}}
+		s := w.fleet.sweeperOf(n, shard{primary: n})
+		c := counting{classifier: s.classifier, suspects: &nameStore{rng: s.rng, limit: limitedTo}}
 		d := c.newDBTally(0, true)
 		d.walked, d.share = true, 1
 		for range sweep {
 			c.add(d, meeting{name: "limit:a", ttl: 1000})
 		}
 		result := &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}
-		w.sweeper.settle(result, &c, time.Now())
-		w.finished(outcome{result: result, took: time.Duration(sweep)})
+		s.settle(result, &c, time.Now())
+		visited.result, visited.err = result, nil
+		w.finished(outcome{visits: []visit{visited}, took: time.Duration(sweep)})
 	}
 	close(stop)
 	readers.Wait()

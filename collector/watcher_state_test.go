@@ -30,8 +30,8 @@ func TestInfoIsPublishedFirst(t *testing.T) {
 		w := watch(t, targetOf(t, ""), n)
 		pass(time.Second)
 		s := w.Snapshot()
-		if !s.Health.Up || !s.Node.Up || s.Node.Ping != 3*time.Millisecond || s.Info == nil {
-			t.Errorf("INFO was answered and is not published: %+v %+v", s.Health, s.Node)
+		if !s.Health.Up || !s.Nodes[0].Up || s.Nodes[0].Ping != 3*time.Millisecond || s.Nodes[0].Info == nil {
+			t.Errorf("INFO was answered and is not published: %+v %+v", s.Health, s.Nodes[0])
 		}
 		if s.Health.Sweeps != 0 || s.Health.Swept || s.Databases != nil || w.Ready() {
 			t.Errorf("the sweep still runs: %+v", s.Health)
@@ -77,11 +77,11 @@ func TestHealth(t *testing.T) {
 			pass(time.Minute + 5*time.Second) // a back-off ends within an interval
 			s := w.Snapshot()
 			h := s.Health
-			if h.Up != step.up || s.Node.Up != step.up || h.Swept != step.swept {
-				t.Errorf("%s: up %v, node up %v, swept %v", step.name, h.Up, s.Node.Up, h.Swept)
+			if h.Up != step.up || s.Nodes[0].Up != step.up || h.Swept != step.swept {
+				t.Errorf("%s: up %v, node up %v, swept %v", step.name, h.Up, s.Nodes[0].Up, h.Swept)
 			}
-			if (s.Node.Ping > 0) != step.up {
-				t.Errorf("%s: a PING of %v", step.name, s.Node.Ping)
+			if (s.Nodes[0].Ping > 0) != step.up {
+				t.Errorf("%s: a PING of %v", step.name, s.Nodes[0].Ping)
 			}
 			if h.Sweeps <= before.Sweeps {
 				t.Errorf("%s: %d sweeps, %d before", step.name, h.Sweeps, before.Sweeps)
@@ -132,12 +132,12 @@ func TestStale(t *testing.T) {
 				if s.Health.Up || s.Health.Failures[ReasonUnreachable] == 0 {
 					t.Fatal("no sweep has failed meanwhile")
 				}
-				if s.Info == nil || s.Databases == nil || len(s.Groups) != len(good.Groups) {
+				if s.Nodes[0].Info == nil || s.Databases == nil || len(s.Groups) != len(good.Groups) {
 					t.Error("the data are gone too soon")
 				}
 				pass(2 * time.Millisecond)
 				s = w.Snapshot()
-				if s.Info != nil || s.Databases != nil || s.Groups != nil {
+				if s.Nodes[0].Info != nil || s.Databases != nil || s.Groups != nil {
 					t.Error("the data are too old and still there")
 				}
 				if s.Health.LastSuccess != good.Health.LastSuccess || s.Health.Sweeps < 2 || s.Health.Failures[ReasonUnreachable] == 0 || s.Health.StaleAfter != test.want {
@@ -145,7 +145,7 @@ func TestStale(t *testing.T) {
 				}
 				n.script(nil)
 				pass(test.scan + 2*time.Minute)
-				if s = w.Snapshot(); s.Info == nil || s.Databases == nil || s.Groups == nil || !s.Health.Swept {
+				if s = w.Snapshot(); s.Nodes[0].Info == nil || s.Databases == nil || s.Groups == nil || !s.Health.Swept {
 					t.Error("the data did not come back")
 				}
 			})
@@ -163,8 +163,8 @@ func TestStaleDataOfANodeThatAnswers(t *testing.T) {
 		pass(time.Second)
 		n.script(failOn("scan", refusal("BUSY")))
 		pass(10 * time.Minute)
-		if s := w.Snapshot(); s.Info == nil || !s.Health.Up || s.Databases != nil || s.Groups != nil {
-			t.Errorf("info %v, databases %v", s.Info != nil, s.Databases)
+		if s := w.Snapshot(); s.Nodes[0].Info == nil || !s.Health.Up || s.Databases != nil || s.Groups != nil {
+			t.Errorf("info %v, databases %v", s.Nodes[0].Info != nil, s.Databases)
 		}
 	})
 }

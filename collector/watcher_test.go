@@ -48,9 +48,9 @@ func watch(t *testing.T, target Target, n *fakeNode) *watched {
 
 // watcherOf is a watcher whose random choices are always the same.
 func watcherOf(target Target, n *fakeNode, log *slog.Logger) *Watcher {
-	w := newWatcher(target, n, n.sent, log)
-	w.sweeper = newSweeper(target, n, 1)
-	return w
+	target.Endpoint.Address = n.name()
+	topology := newTopology(target, func(Endpoint, string) node { return n })
+	return newWatcher(target, newFleet(target, topology, 1), n.sent, log)
 }
 
 // log is what was logged since it was last asked for, a line each.

@@ -5,6 +5,7 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,10 +20,14 @@ const (
 	clusterDeadline = 60 * time.Second
 )
 
-// Cluster is a Redis Cluster of a test, primaries only. The slots are shared out
+// Cluster is a Redis Cluster of a test. The slots are shared out
 // in order: the first node has the lowest.
 type Cluster struct {
-	Nodes []*Server
+	Nodes    []*Server // primaries
+	Replicas []*Server // one of each, in their order; none before AddReplicas
+
+	binary string
+	args   []string
 }
 
 // StartCluster starts n nodes of redis-server from the PATH, makes them one
@@ -38,7 +43,7 @@ func StartCluster(t testing.TB, n int, args ...string) *Cluster {
 func StartClusterBinary(t testing.TB, binary string, n int, args ...string) *Cluster {
 	t.Helper()
 	args = append([]string{"--cluster-enabled", "yes", "--cluster-node-timeout", "5000"}, args...)
-	c := &Cluster{}
+	c := &Cluster{binary: binary, args: args}
 	for range n {
 		c.Nodes = append(c.Nodes, StartBinary(t, binary, args...))
 	}
@@ -55,6 +60,75 @@ func StartClusterBinary(t testing.TB, binary string, n int, args ...string) *Clu
 		}
 	}
 	return c
+}
+
+// AddReplicas starts a replica of each primary and returns when all are in sync.
+func (c *Cluster) AddReplicas(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), clusterDeadline)
+	defer cancel()
+	for _, primary := range c.Nodes {
+		replica := StartBinary(t, c.binary, c.args...)
+		c.Replicas = append(c.Replicas, replica)
+		if err := replica.Client(t).ClusterMeet(ctx, primary.Host(), fmt.Sprint(primary.Port())).Err(); err != nil {
+			t.Fatalf("redistest: CLUSTER MEET: %v", err)
+		}
+	}
+	all := len(c.Nodes) + len(c.Replicas)
+	for i, replica := range c.Replicas {
+		client := replica.Client(t)
+		if err := waitComplete(ctx, client, all); err != nil {
+			t.Fatalf("redistest: replica %d of the cluster: %v", i, err)
+		}
+		id, err := c.Nodes[i].Client(t).Do(ctx, "CLUSTER", "MYID").Text()
+		if err == nil {
+			err = client.ClusterReplicate(ctx, id).Err()
+		}
+		if err == nil {
+			err = waitField(ctx, client, "replication", "master_link_status:up")
+		}
+		if err != nil {
+			t.Fatalf("redistest: replica %d of the cluster: %v", i, err)
+		}
+	}
+	for _, node := range append(c.Nodes, c.Replicas...) { // a failover needs everybody to know the replicas
+		if err := waitReplicas(ctx, node.Client(t), len(c.Replicas)); err != nil {
+			t.Fatalf("redistest: %s: %v", node.Addr(), err)
+		}
+	}
+}
+
+// waitReplicas polls until a node knows so many replicas.
+func waitReplicas(ctx context.Context, node *redis.Client, n int) error {
+	return poll(ctx, func() (bool, error) {
+		nodes, err := node.ClusterNodes(ctx).Result()
+		return strings.Count(nodes, "slave ") == n, err
+	})
+}
+
+// waitField polls until a section of INFO says something.
+func waitField(ctx context.Context, node *redis.Client, section, field string) error {
+	return poll(ctx, func() (bool, error) {
+		info, err := node.Info(ctx, section).Result()
+		return strings.Contains(info, field), err
+	})
+}
+
+// poll calls done until it is, or ctx ends.
+func poll(ctx context.Context, done func() (bool, error)) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		ok, err := done()
+		if ok && err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-ticker.C:
+		}
+	}
 }
 
 // join gives a node its slots and makes it known to the nodes before it. The
