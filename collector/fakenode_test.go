@@ -5,6 +5,7 @@
 package collector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -29,6 +30,7 @@ type fakeCall struct {
 // a method.
 type fakeNode struct {
 	t        testing.TB
+	label    string // its name; empty: redis.test:6379
 	sent     *commandCounts
 	sections []infoSection
 
@@ -62,7 +64,7 @@ func newFakeNode(t testing.TB) *fakeNode {
 	}
 }
 
-func (n *fakeNode) name() string { return "redis.test:6379" }
+func (n *fakeNode) name() string { return cmp.Or(n.label, "redis.test:6379") }
 
 func (n *fakeNode) now() time.Time { return time.Now().Add(n.skew) }
 
