@@ -40,7 +40,7 @@ func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
 	if share, known := result.unreclaimed(); known && result.info.Role() != "replica" {
 		s.backlog.note(share)
 	}
-	result.backlog, result.full = s.backlog, s.full
+	result.backlog, result.full, result.room = s.backlog, s.full, s.target.MaxGroups
 }
 
 // unreclaimed is the share of the node's keys that is expired garbage.
@@ -115,6 +115,9 @@ func figures(nodes ...*swept) (databases []Database, groups []Group) {
 			}
 		}
 	}
+	if len(nodes) > 1 {
+		order = withinRoom(order, byName, nodes[0].room)
+	}
 	expected := map[int]strata{}
 	for _, g := range order {
 		g.fill(nodes)
@@ -135,6 +138,28 @@ func figures(nodes ...*swept) (databases []Database, groups []Group) {
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.DB, b.DB) })
 	return databases, groups
+}
+
+// withinRoom folds the smallest discovered groups of several nodes into (other):
+// each node has shown as many as there is room for, and they may differ.
+func withinRoom(order []*gathered, byName map[pooled]*gathered, room int) []*gathered {
+	size := func(g *gathered) float64 { return g.strata.sum(func(r *reading) float64 { return r.examined }) }
+	var discovered []*gathered
+	for _, g := range order {
+		if g.Source == SourceDiscovered {
+			discovered = append(discovered, g)
+		} else if g.shown || g.Source == SourceOther {
+			room--
+		}
+	}
+	slices.SortStableFunc(discovered, func(a, b *gathered) int { return cmp.Compare(size(b), size(a)) })
+	folded := map[*gathered]bool{}
+	for _, g := range discovered[min(len(discovered), max(0, room)):] {
+		other := byName[pooled{g.DB, OtherGroup}]
+		other.strata = append(other.strata, g.strata...)
+		other.shown, folded[g] = true, true
+	}
+	return slices.DeleteFunc(order, func(g *gathered) bool { return folded[g] })
 }
 
 // together is a group of all strata that expect a TTL.

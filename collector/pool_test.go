@@ -1,6 +1,8 @@
 package collector
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -143,6 +145,27 @@ func TestFiguresOfNodes(t *testing.T) {
 		}
 		if w := width(twice) / width(sample); w < 0.69 || w > 0.72 {
 			t.Errorf("two samples have %.3f of the width of one", w)
+		}
+	})
+	t.Run("more groups than there is room for", func(t *testing.T) {
+		nodes := []*swept{node(1, 100, 90, 10, 10), node(1, 300, 280, 20, 5)}
+		for i, n := range nodes {
+			n.room = 5 // two rules, (other), and two more
+			for j := range 3 {
+				extra := &tally{name: fmt.Sprintf("n%d-%d:*", i, j), source: SourceDiscovered}
+				extra.reading = reading{samples: 1, exact: true, examined: float64(10*j + i + 1), keys: float64(10*j + i + 1)}
+				n.databases[0].groups = append(n.databases[0].groups, extra)
+			}
+		}
+		_, groups := figures(nodes...)
+		var names []string
+		keys := 0.0
+		for _, g := range groups {
+			names = append(names, g.Name)
+			keys += g.Keys
+		}
+		if strings.Join(names, " ") != "limit flag (other) n0-2:* n1-2:*" || keys != 400+1+2+11+12+21+22 {
+			t.Errorf("%v have %v keys", names, keys)
 		}
 	})
 	t.Run("one that nobody could look at", func(t *testing.T) {

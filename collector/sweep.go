@@ -58,6 +58,7 @@ type swept struct {
 	examined  int64
 	share     float64   // of SCAN's order covered, over all databases
 	folded    int       // discovered groups that were too many to show
+	room      int       // groups that may be shown
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
 	searched  bool      // big keys were looked for
