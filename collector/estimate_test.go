@@ -152,20 +152,20 @@ func TestEstimateZombies(t *testing.T) {
 		want                             func(*dbTally) Interval
 		unrated                          bool
 	}{
-		{"all looked at", tenth, 900, 100, 100, 80, 800, func(*dbTally) Interval { return shareInterval(80, 1000, 10_000) }, false},
+		{"all looked at", tenth, 900, 100, 100, 80, 800, func(*dbTally) Interval { return shareInterval(80, 1000, 10_000/(1-uneven)) }, false},
 		{"part looked at", tenth, 600, 400, 100, 80, 3200, func(*dbTally) Interval {
-			share, confirmed := shareInterval(400, 1000, 10_000), clopperPearson(80, 100)
+			share, confirmed := shareInterval(400, 1000, 10_000/(1-uneven)), clopperPearson(80, 100)
 			return Interval{share.Lower * confirmed.Lower, share.Upper * confirmed.Upper}
 		}, false},
 		{"none confirmed of a part", tenth, 600, 400, 100, 0, 0, func(*dbTally) Interval {
-			return Interval{0, shareInterval(400, 1000, 10_000).Upper * (1 - math.Pow(0.025, 0.01))}
+			return Interval{0, shareInterval(400, 1000, 10_000/(1-uneven)).Upper * (1 - math.Pow(0.025, 0.01))}
 		}, false},
-		{"none seen", tenth, 1000, 0, 0, 0, 0, func(*dbTally) Interval { return Interval{0, shareInterval(0, 1000, 10_000).Upper} }, false},
+		{"none seen", tenth, 1000, 0, 0, 0, 0, func(*dbTally) Interval { return Interval{0, shareInterval(0, 1000, 10_000/(1-uneven)).Upper} }, false},
 		{"a walk, part looked at", 1, 60_000, 10_000, 100, 80, 8000, func(*dbTally) Interval {
 			confirmed := clopperPearson(80, 100)
 			return Interval{confirmed.Lower / 7, confirmed.Upper / 7}
 		}, false},
-		{"ten keys", tenth, 9, 1, 1, 1, 10, func(*dbTally) Interval { return shareInterval(1, 10, 100) }, false},
+		{"ten keys", tenth, 9, 1, 1, 1, 10, func(*dbTally) Interval { return shareInterval(1, 10, 100/(1-uneven)) }, false},
 		{"nine keys", tenth, 8, 1, 1, 1, 10, nil, true},
 		{"nine keys of a walk", 1, 8, 1, 1, 1, 1, func(*dbTally) Interval { return Interval{1. / 9, 1. / 9} }, false},
 		{"no keys", 1, 0, 0, 0, 0, 0, nil, true},

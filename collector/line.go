@@ -95,6 +95,17 @@ func (c *covered) page(start place, next uint64) {
 	c.ends += c.line.before(c.line.place(next))
 }
 
+// bucket is the beginning of the bucket that a place falls into, as far as the
+// answers have shown the table. While a table is rehashed a page from within a
+// bucket of the smaller one would miss what of it has been moved already.
+func (c *covered) bucket(p place) place {
+	width := bits.Len64(c.cursors)
+	if width == 0 || c.line.perSlot() {
+		return p
+	}
+	return p >> (64 - width) << (64 - width)
+}
+
 // share is the part of the line covered, the line weighing as much as its keys.
 // A page begins with the whole bucket its start falls into, so starts are
 // rounded down to one.

@@ -65,7 +65,7 @@ func groupMetrics() []metric {
 			func(z *Zombies) float64 { return z.Interval.Lower }),
 		ratedRow("keyhealth_group_zombie_ratio_upper_bound", "Upper bound of the 95 % interval of the zombie ratio, as of the last sweep.",
 			func(z *Zombies) float64 { return z.Interval.Upper }),
-		{name: "keyhealth_group_leaked_keys", help: "Zombies whose name holds a unix time older than the group's max TTL (24 h where none is stated), as of the last sweep.",
+		{name: "keyhealth_group_leaked_keys", help: "Zombies whose name holds a unix time or the number of a window older than the group's max TTL (24 h where none is stated), as of the last sweep.",
 			kind: gauge, labels: []string{"db", "group"}, read: func(s *Snapshot, put put) {
 				for _, g := range s.Groups {
 					if s.Leaks && g.Zombies != nil {

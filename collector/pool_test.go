@@ -63,7 +63,7 @@ func TestPooledInterval(t *testing.T) {
 	g := Group{}
 	s.group(&g)
 	z := s.zombies(g.Keys, g.WithoutTTL)
-	want := shareInterval(90, 900, 18_000)
+	want := shareInterval(90, 900, 18_000/(1-uneven))
 	if z.Ratio != 0.1 || z.Seen != 90 || g.Examined != 900 || g.Keys != 1800 || !g.Oldest.Equal(time.Unix(0, 0)) ||
 		!near(z.Interval.Lower, want.Lower) || !near(z.Interval.Upper, want.Upper) {
 		t.Errorf("%+v, %+v, want the interval %v", g, z, want)

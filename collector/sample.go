@@ -81,7 +81,7 @@ func (s *session) places(keys int64) []place {
 func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *covered) (trips int, err error) {
 	cursors := make([]uint64, len(starts))
 	for i, start := range starts {
-		cursors[i] = s.line.cursor(start)
+		cursors[i] = s.line.cursor(line.bucket(start))
 	}
 	met := make([][]string, len(starts)) // the names of each start's page
 	which := make([]int, len(starts))    // start each cursor belongs to

@@ -26,14 +26,13 @@ func limiter(percent int) crowd {
 // TestStatsAlert in virtual time: 5 % of the keyspace are examined a sweep, as
 // the default budget does of 2,000,000 keys.
 func TestStatsAlert(t *testing.T) {
-	seeds := 2
-	if inFull() {
-		seeds = 10
-	}
 	for _, percent := range []int{10, 4} {
-		sweeps, wanted := alertWithin, true
+		sweeps, seeds, wanted := alertWithin, 3, true
 		if percent == 4 {
-			sweeps, wanted = quietFor, false
+			sweeps, seeds, wanted = quietFor, 1, false
+		}
+		if inFull() {
+			seeds *= 5
 		}
 		n := newFakeNode(t)
 		bubble(t, func(*testing.T) {

@@ -145,7 +145,7 @@ var ranges = []struct {
 }{{0.8, 1.6, false}, {0.8, 2.2, true}}
 
 func TestStatsBreathing(t *testing.T) {
-	const budget, steps, periods = 4000, 40, 3
+	const budget, steps, periods = 5000, 40, 3
 	for _, r := range ranges {
 		t.Run(fmt.Sprint(r.low, " to ", r.high), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

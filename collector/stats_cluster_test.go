@@ -66,6 +66,37 @@ func fillCluster(t *testing.T, c *redistest.Cluster, salt int, crowds []crowd) {
 	}
 }
 
+// TestStatsTags on a fake with one dictionary a slot: users of 20 keys each, of
+// which all are zombies or none, and a group of single keys beside them.
+func TestStatsTags(t *testing.T) {
+	crowds := []crowd{
+		{name: "user", keys: 4000, zombies: 400, tagged: 20},
+		{name: "plain", keys: 4000, zombies: 400},
+		{name: "rest", keys: 8000, zombies: 2000},
+	}
+	n := newFakeNode(t)
+	n.joinCluster(true)
+	cells := repetition{
+		target: crowdTarget(t, "", crowds, 1000), nodes: []node{n}, cluster: true, crowds: crowds,
+		fill: func(salt int) {
+			for _, c := range crowds {
+				for i := range c.keys {
+					name, expires := c.key(salt, i)
+					ttl := 10 * time.Hour
+					if !expires {
+						ttl = 0
+					}
+					n.set(0, name, ttl)
+				}
+			}
+		},
+		look:      func(*swept) { n.forget() },
+		keyspaces: 1, sweeps: 200,
+	}.run(t)
+	t.Logf("\n%s", table(cells))
+	wantAll(t, cells, 1e-8)
+}
+
 func send[T any](t *testing.T, exec func(context.Context) (T, error)) {
 	t.Helper()
 	if _, err := exec(t.Context()); err != nil {
@@ -90,7 +121,7 @@ func TestStatsCluster(t *testing.T) {
 				nodes = append(nodes, serverOf(target))
 			}
 			cells = append(cells, repetition{
-				target: target, nodes: nodes, crowds: crowds,
+				target: target, nodes: nodes, cluster: true, crowds: crowds,
 				fill:      func(salt int) { fillCluster(t, cluster, salt, crowds) },
 				keyspaces: keyspaces, sweeps: sweeps,
 			}.run(t)...)
