@@ -114,8 +114,9 @@ func cardinality(t *testing.T, doc MetricDoc) string {
 
 func TestMetricsPage(t *testing.T) { wantFile(t, metricsPage, metricsMarkdown(t)) }
 
-// otherMetrics are not the collector's: the version collector's.
-var otherMetrics = []string{"keyhealth_build_info"}
+// otherMetrics are not the collector's: the version collector's, and those of the
+// exporter's configuration.
+var otherMetrics = []string{"keyhealth_build_info", "keyhealth_config_last_reload_success", "keyhealth_config_last_reload_success_timestamp_seconds"}
 
 var metricWord = regexp.MustCompile(`[A-Za-z0-9_:]+`)
 

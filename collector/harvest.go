@@ -153,6 +153,7 @@ func (w *Watcher) takeResults(results []*swept) {
 	var covered, all float64
 	for _, result := range results {
 		health.Examined += result.examined
+		health.SlowBatches += result.slow
 		keys := max(1, result.keys())
 		covered += result.share * keys
 		all += keys

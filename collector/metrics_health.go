@@ -78,6 +78,8 @@ func healthMetrics() []metric {
 			func(h Health) float64 { return h.Coverage }),
 		{name: "keyhealth_sweeps_total", help: "Finished sweeps, failed ones too.", kind: counter,
 			read: func(s *Snapshot, put put) { put(float64(s.Health.Sweeps)) }},
+		{name: "keyhealth_sweep_slow_batches_total", help: "Batches of successful sweeps that took more than 5 times as long as the median of the last 51 and more than 1 ms: the server has other things to do, and rests become up to 8 times as long.", kind: counter,
+			read: func(s *Snapshot, put put) { put(float64(s.Health.SlowBatches)) }},
 		{name: "keyhealth_sweep_failures_total", help: "Failed sweeps by reason.", kind: counter,
 			labels: []string{"reason"}, read: func(s *Snapshot, put put) { putCounts(s.Health.Failures, put) }},
 		{name: "keyhealth_redis_commands_total", help: "Commands sent to Redis by this exporter.", kind: counter,

@@ -100,3 +100,36 @@ func TestSleep(t *testing.T) {
 		}
 	})
 }
+
+// TestPacerSlows: batches far above the usual make rests longer, up to eight
+// times, until they are as they were; noise below a millisecond does not.
+func TestPacerSlows(t *testing.T) {
+	const ms = time.Millisecond
+	p := pacer{duty: 0.5}
+	rest := func(batch time.Duration) time.Duration { return p.rest(batch, 1) / batch }
+	for range 30 {
+		if got := rest(2 * ms); got != 1 {
+			t.Fatalf("a usual batch rests %d times its time", got)
+		}
+	}
+	for i, want := range []time.Duration{1, 1, 2, 4, 8, 8, 8} { // 10 ms is five times the usual
+		if got := rest([]time.Duration{10 * ms, 10 * ms, 11 * ms, 30 * ms, 30 * ms, 30 * ms, 30 * ms}[i]); got != want {
+			t.Errorf("batch %d rests %d times its time, want %d", i, got, want)
+		}
+	}
+	if p.slow != 5 {
+		t.Errorf("%d slow batches", p.slow)
+	}
+	for _, want := range []time.Duration{4, 2, 1, 1} {
+		if got := rest(2 * ms); got != want {
+			t.Errorf("a usual batch after slow ones rests %d times its time, want %d", got, want)
+		}
+	}
+	p = pacer{duty: 0.5}
+	for range 30 {
+		p.rest(100*time.Microsecond, 1)
+	}
+	if p.rest(ms, 1) != ms {
+		t.Error("noise slows the sweep")
+	}
+}

@@ -89,7 +89,7 @@ func (s *session) lookCloser(ctx context.Context, result *swept) error {
 	if err := s.measureSizes(ctx, result.databases); err != nil {
 		return fmt.Errorf("MEMORY USAGE: %w", err)
 	}
-	result.now = s.now
+	result.now, result.slow = s.now, s.pacer.slow
 	result.measured = s.target.Sweep.MemorySamples > 0 && !s.denied["memory_usage"]
 	return nil
 }

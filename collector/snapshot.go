@@ -30,6 +30,7 @@ type Health struct {
 	StaleAfter   time.Duration
 	Examined     int64   // keys of the last successful sweep
 	Coverage     float64 // of SCAN's order, in the last successful sweep
+	SlowBatches  uint64  // that took much longer than usual, in all sweeps
 	Failures     map[string]uint64
 	Commands     map[string]uint64
 	Capabilities []Capability

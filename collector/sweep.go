@@ -59,6 +59,7 @@ type swept struct {
 	share     float64   // of SCAN's order covered, over all databases
 	folded    int       // discovered groups that were too many to show
 	room      int       // groups that may be shown
+	slow      uint64    // batches that took much longer than usual
 	now       time.Time // the server's clock; zero: unknown
 	measured  bool      // sizes of keys were asked for, and answered
 	searched  bool      // big keys were looked for
