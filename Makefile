@@ -15,7 +15,7 @@ LDFLAGS := -s -w -X $(VERSION_PACKAGE).Version=$(VERSION) -X $(VERSION_PACKAGE).
 TEST := TEST_KEYHEALTH_REQUIRE=1 go test -race -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: setup fmt vet lint test race rules smoke bench stats build image docs clean help
+.PHONY: setup fmt vet lint test race rules smoke bench stats chaos build image docs clean help
 
 setup: ## install what the tests need and the machine lacks (Debian, Ubuntu)
 	@if [ "$(SETUP)" != no ]; then .ci/setup.sh; fi
@@ -50,6 +50,9 @@ bench: ## the benchmarks
 
 stats: setup ## how often the intervals hold, on real servers: 40 minutes, the figures of docs/statistics.md
 	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STATS=1 go test -count 1 -timeout 4h -v -run '^TestStats' ./collector
+
+chaos: setup ## a Cluster to which everything happens for half an hour
+	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_CHAOS=30m go test -count 1 -timeout 1h -v -run '^TestChaos$$' ./collector
 
 build: ## the binary, as ./keyhealth
 	go build -trimpath -ldflags '$(LDFLAGS)' -o keyhealth ./cmd/exporter
