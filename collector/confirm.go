@@ -55,7 +55,9 @@ func (s *session) confirm(ctx context.Context, databases []*dbTally) error {
 		k.tally.confirmed = append(k.tally.confirmed, *k)
 	}
 	for _, k := range keys {
-		k.tally.looked++
+		if !k.refused { // what nobody could look at is no zombie, and no healthy key either
+			k.tally.looked++
+		}
 	}
 	return s.readClock(ctx)
 }
@@ -108,8 +110,12 @@ func (s *session) lookAt(ctx context.Context, keys []*key) (still []*key, err er
 		}
 		for i, k := range keys[:same] {
 			k.seen = time.Now()
-			if ttls[i] == ttlNone {
+			switch ttls[i] {
+			case ttlNone:
 				still = append(still, k)
+			case ttlRefused:
+				k.refused = true
+				s.capabilities.refuse("pttl")
 			}
 		}
 		keys = keys[same:]

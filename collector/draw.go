@@ -25,6 +25,7 @@ type key struct {
 	seen    time.Time // the last look
 	due     time.Time // the next look
 	without bool      // it had no TTL
+	refused bool      // it could not be looked at again
 }
 
 // nameStore bounds the names that all draws of a node hold together.

@@ -27,12 +27,42 @@ func checkConfig(w io.Writer, cfg *config) {
 		}
 		fmt.Fprintf(w, "  %-*s  %s\n", width, row.name, cfg.inForce(row))
 	}
-	printRules(w, cfg.rules)
-	printPresets(w, cfg.Presets.selected())
+	groups := "Groups"
+	if len(cfg.each) > 0 {
+		groups = "Groups of targets that have none of their own"
+	}
+	printRules(w, groups, cfg.rules)
+	printPresets(w, "Presets in force", cfg.Presets.selected())
+	for _, own := range cfg.each {
+		printTarget(w, own)
+	}
+}
+
+// printTarget shows what a target of the file says itself. All else is as above.
+func printTarget(w io.Writer, own *config) {
+	fmt.Fprintf(w, "\nTarget %s\n", plain(own.TargetName))
+	rows := own.table()
+	for _, key := range targetKeys() {
+		if own.entry.has(key.name) && key.setting != nameTargetName {
+			fmt.Fprintf(w, "  %-22s  %s\n", key.name, own.inForce(find(rows, key.setting)))
+		}
+	}
+	if own.entry.discovery != nil {
+		fmt.Fprintf(w, "  %-22s  of its own\n", "discovery")
+	}
+	if own.entry.groups != nil {
+		printRules(w, "Groups of "+plain(own.TargetName), own.rules)
+	}
+	if own.entry.presets != nil {
+		printPresets(w, "Presets of "+plain(own.TargetName), own.Presets.selected())
+	}
 }
 
 // inForce is the value of a setting as text.
 func (c *config) inForce(row setting) string {
+	if len(c.each) > 0 && (row.name == nameRedisURL || row.name == nameTargetName) {
+		return "of each target, see below"
+	}
 	switch value := row.value.(type) {
 	case databases:
 		return databases(c.databases()).String()
@@ -46,12 +76,12 @@ func (c *config) inForce(row setting) string {
 	return plain(text)
 }
 
-func printRules(w io.Writer, rules []collector.Rule) {
+func printRules(w io.Writer, title string, rules []collector.Rule) {
 	if len(rules) == 0 {
 		fmt.Fprintf(w, "\nNo groups are described: see %s.\n", nameGroups)
 		return
 	}
-	fmt.Fprintln(w, "\nGroups, in order: the first match wins")
+	fmt.Fprintf(w, "\n%s, in order: the first match wins\n", title)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  NAME\tMATCH\tTTL\tMAX TTL\tLIMIT\tLOCKOUT\tCOUNTS\tUNIQUE")
 	for _, rule := range rules {
@@ -71,7 +101,7 @@ func printRules(w io.Writer, rules []collector.Rule) {
 }
 
 // printPresets names the presets that are in force.
-func printPresets(w io.Writer, presets []collector.Preset) {
+func printPresets(w io.Writer, title string, presets []collector.Preset) {
 	if len(presets) == 0 {
 		fmt.Fprintf(w, "\nNo presets are in force: see %s.\n", namePresets)
 		return
@@ -80,7 +110,7 @@ func printPresets(w io.Writer, presets []collector.Preset) {
 	for i, p := range presets {
 		names[i] = p.Name
 	}
-	fmt.Fprintf(w, "\nPresets in force (%d), for the keys that no group above has\n%s", len(names), wrapped(strings.Join(names, ", "), 2))
+	fmt.Fprintf(w, "\n%s (%d), for the keys that no group above has\n%s", title, len(names), wrapped(strings.Join(names, ", "), 2))
 }
 
 // plain quotes text that would disturb a terminal or the columns.

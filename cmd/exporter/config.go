@@ -19,6 +19,10 @@ type config struct {
 	discovery collector.Discovery
 	given     map[string]secret // what was set, by environment or flag, by name
 	flagOf    map[string]string // the flag of a setting that was given by flag
+
+	before *config     // as it was before the file was read
+	entry  *fileTarget // of a target of the file: what it says itself
+	each   []*config   // of the targets of the file; none: it names none
 }
 
 // load reads and checks everything that serve relies on. Either the
@@ -31,9 +35,23 @@ func load(line flags) (*config, []problem) {
 	cfg.apply(line)
 	if len(unparsed) == 0 {
 		// Rules would be judged by defaults that nobody chose otherwise.
-		problems = append(problems, validate(cfg, cfg.table())...)
+		problems = append(problems, cfg.complete()...)
 	}
 	return cfg, problems
+}
+
+// complete reads the file and checks everything.
+func (c *config) complete() []problem {
+	before := *c
+	c.before = &before
+	return validate(c)
+}
+
+// again is the configuration with the file as it is now, and the environment and
+// the flags as they were.
+func (c *config) again() (*config, []problem) {
+	next := *c.before
+	return &next, next.complete()
 }
 
 // apply lets flags win over the environment.
@@ -60,7 +78,7 @@ func (c *config) apply(line flags) {
 func (c *config) target() collector.Target {
 	endpoint := collector.Endpoint{
 		Network:      c.Redis.URL.network,
-		Address:      c.Redis.URL.address,
+		Address:      c.Redis.URL.addresses[0],
 		Username:     c.Redis.Username.reveal(),
 		Password:     c.Redis.Password.reveal(),
 		PasswordFile: c.Redis.PasswordFile,
@@ -81,6 +99,10 @@ func (c *config) target() collector.Target {
 	return collector.Target{
 		Name:      c.TargetName,
 		Endpoint:  endpoint,
+		Seeds:     c.Redis.URL.addresses[1:],
+		Cluster:   c.clusterMode(),
+		Sentinel:  c.sentinel(),
+		Replicas:  c.Redis.PreferReplica != "false",
 		Databases: c.databases(),
 		Rules:     slices.Clone(c.rules),
 		Presets:   c.Presets.selected(),
@@ -103,6 +125,27 @@ func (c *config) target() collector.Target {
 				Budget:   int(c.BigKey.Budget),
 			},
 		},
+	}
+}
+
+func (c *config) clusterMode() collector.ClusterMode {
+	switch c.Redis.Cluster {
+	case "true":
+		return collector.ClusterAlways
+	case "false":
+		return collector.ClusterNever
+	}
+	return collector.ClusterAuto
+}
+
+func (c *config) sentinel() *collector.Sentinel {
+	if !c.Redis.URL.isSentinel() {
+		return nil
+	}
+	return &collector.Sentinel{
+		Master:       c.Redis.URL.master,
+		Username:     c.Sentinel.Username.reveal(),
+		PasswordFile: c.Sentinel.PasswordFile,
 	}
 }
 

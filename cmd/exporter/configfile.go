@@ -49,14 +49,14 @@ func discoveryKeys() []fileKey {
 	}
 }
 
-// laterKeys are top-level keys that this version does not have.
-func laterKeys() []string { return []string{"targets"} }
-
 // configFile is the file's content.
 type configFile struct {
 	Groups    []collector.Rule    `yaml:"groups"`
 	Presets   *presetNames        `yaml:"presets"` // nil: the file does not say
 	Discovery collector.Discovery `yaml:"discovery"`
+	Typed     []typedTarget       `yaml:"targets"`
+
+	targets []*fileTarget // nil: the file names none
 }
 
 // parseConfigFile reads the file's content; path is for the problems. An empty
@@ -71,7 +71,8 @@ func parseConfigFile(path string, content []byte) (configFile, []problem) {
 	if root.IsZero() || root.Content[0].ShortTag() == "!!null" {
 		return file, nil
 	}
-	groups := f.top(root.Content[0])
+	groups, targets := f.top(root.Content[0])
+	file.targets = targets
 	if len(f.problems) > 0 {
 		return file, f.problems
 	}
@@ -79,16 +80,31 @@ func parseConfigFile(path string, content []byte) (configFile, []problem) {
 		// Only merge keys and the like get here: the keys have been looked at.
 		return file, f.fault(0, "%s", tidy(err))
 	}
-	if err := file.Discovery.Validate(); err != nil {
-		return file, f.fault(0, "discovery: %s", err)
+	f.described(file.Groups, groups, "", file.Discovery)
+	for i, t := range targets {
+		t.decoded(file.Typed[i])
+		discovery := collector.DefaultDiscovery()
+		if t.discovery != nil {
+			discovery = collector.Discovery(*t.discovery)
+		}
+		f.described(t.groups, t.groupNodes, t.description+": ", discovery)
 	}
-	for i := range file.Groups {
+	return file, f.problems
+}
+
+// described checks groups, whose nodes are given, and a discovery.
+func (f *fileReader) described(rules []collector.Rule, nodes []*yaml.Node, where string, discovery collector.Discovery) {
+	if err := discovery.Validate(); err != nil {
+		f.fault(0, "%sdiscovery: %s", where, err)
+		return
+	}
+	for i := range rules {
 		// One more at a time: the first that is refused is the one at fault.
-		if err := collector.ValidateRules(file.Groups[:i+1]); err != nil {
-			return file, f.fault(groups[i].Line, "%s", err)
+		if err := collector.ValidateRules(rules[:i+1]); err != nil {
+			f.fault(nodes[i].Line, "%s%s", where, err)
+			return
 		}
 	}
-	return file, nil
 }
 
 // fileReader collects the problems of a file.
@@ -123,30 +139,37 @@ func (f *fileReader) decodeOnly(content []byte, v any, strict bool) error {
 	return nil
 }
 
-// top looks at the keys of the file and returns the nodes of its groups.
-func (f *fileReader) top(root *yaml.Node) []*yaml.Node {
-	var groups []*yaml.Node
-	known := append([]string{"groups", "presets", "discovery"}, laterKeys()...)
-	for key, value := range f.pairs(root, "the file", known) {
-		if slices.Contains(laterKeys(), key.Value) {
-			f.fault(key.Line, "this version does not have the key %s yet: remove it", key.Value)
-			continue
-		}
-		switch {
-		case key.Value == "discovery":
+// top looks at the keys of the file and returns the nodes of its groups, and its
+// targets.
+func (f *fileReader) top(root *yaml.Node) (groups []*yaml.Node, targets []*fileTarget) {
+	for key, value := range f.pairs(root, "the file", []string{"groups", "presets", "discovery", "targets"}) {
+		switch key.Value {
+		case "discovery":
 			f.values(value, "discovery", discoveryKeys(), &collector.Discovery{})
-		case key.Value == "presets":
+		case "presets":
 			f.presets(value)
-		case value.Kind == yaml.SequenceNode:
-			groups = value.Content
-		case value.ShortTag() != "!!null":
+		case "targets":
+			targets = f.targets(key, value)
+		default:
+			groups = f.groups(key, value)
+		}
+	}
+	return groups, targets
+}
+
+// groups looks at a list of groups and returns their nodes.
+func (f *fileReader) groups(key, list *yaml.Node) []*yaml.Node {
+	list = resolved(list)
+	if list.Kind != yaml.SequenceNode {
+		if list.ShortTag() != "!!null" {
 			f.fault(key.Line, "groups must be a list: - name: ...")
 		}
+		return nil
 	}
-	for _, group := range groups {
+	for _, group := range list.Content {
 		f.values(group, "a group", groupKeys(), &collector.Rule{})
 	}
-	return groups
+	return list.Content
 }
 
 // presets looks at the names of presets.

@@ -28,7 +28,7 @@ func TestConfigFile(t *testing.T) {
 
 		{"unknown key", "groups: []\ngrups: []", `f.yml, line 2: unknown key "grups" in the file, the nearest is groups`},
 		{"unknown key of a group", "groups:\n- name: a\n  match: b\n  maxttl: 1m", `f.yml, line 4: unknown key "maxttl" in a group, the nearest is max_ttl`},
-		{"planned", "targets: []", "f.yml, line 1: this version does not have the key targets yet: remove it"},
+		{"targets of the file", "groups: [{name: a, match: b}]\ntargets: [{name: shop, url: 'redis://h', groups: [{name: c, match: d}]}]", "a:[b]"},
 		{"duplicate key", "groups:\n- name: a\n  match: b\n  name: c", "f.yml, line 4: the key name is given twice"},
 		{"duplicate top key", "groups: []\ngroups: []", "f.yml, line 2: the key groups is given twice"},
 		{"unknown key from a merge", "groups: [{name: a, match: b, <<: {windw: 1h}}]", "f.yml: yaml: unmarshal errors: line 1: field windw not found in type collector.Rule"},
@@ -114,6 +114,13 @@ func TestTheExampleFileIsValid(t *testing.T) {
 	}
 }
 
+func TestTheExampleOfTargetsIsValid(t *testing.T) {
+	file, problems := parseConfigFile("example", []byte(exampleTargets))
+	if len(problems) > 0 || len(file.targets) != 2 {
+		t.Error(problems, len(file.targets))
+	}
+}
+
 // FuzzConfigFile: whatever a file holds, it is read or it has problems of one
 // line each that quote nothing of it but keys.
 func FuzzConfigFile(f *testing.F) {
@@ -125,6 +132,7 @@ func FuzzConfigFile(f *testing.F) {
 		f.Add(content)
 	}
 	f.Add([]byte("groups: [{name: a, match: [x, *]}]\n--- \n"))
+	f.Add([]byte("targets: [&a {name: x, url: 'redis://h', tls: {ca_file: y}, databases: [0]}, {<<: *a, groups: [{name: z, match: q}]}]\n"))
 	f.Add([]byte("groups: &a [*a]\n<<: {}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		file, problems := parseConfigFile("keyhealth.yml", content)
@@ -135,6 +143,14 @@ func FuzzConfigFile(f *testing.F) {
 		}
 		if len(problems) == 0 && collector.ValidateRules(file.Groups) != nil {
 			t.Errorf("invalid rules were taken: %+v", file.Groups)
+		}
+		if len(problems) > 0 {
+			return
+		}
+		for _, entry := range file.targets {
+			if _, problems := (&config{given: map[string]secret{}}).with(entry); len(problems) == 0 && entry.values["name"].text == "" {
+				t.Errorf("a target without a name was taken: %+v", entry)
+			}
 		}
 	})
 }

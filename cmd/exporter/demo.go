@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"keyhealth/collector"
 	"keyhealth/internal/demo"
 )
 
@@ -27,7 +28,8 @@ func addDemo(app *kingpin.Application) {
 }
 
 func serveDemo(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
-	d, err := demo.Start(ctx, newLogger(cfg, stderr))
+	log := newLogger(cfg, stderr)
+	d, err := demo.Start(ctx, log)
 	if err != nil {
 		report(stderr, problem{subject: demoCommand, rule: tidy(err)})
 		return exitUsage
@@ -45,7 +47,12 @@ func serveDemo(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 	if cfg.given[nameListenAddress].isEmpty() {
 		cfg.Web.ListenAddress = []string{"127.0.0.1:10121"} // a demo is nobody else's business
 	}
-	return serveTarget(ctx, cfg, target, stderr, &welcomed{d, func() { welcome(stdout, cfg) }})
+	greeting := &welcomed{d, func() { welcome(stdout, cfg) }}
+	return serveTargets(ctx, cfg, service{
+		tasks: []task{greeting},
+		watch: newWatchers(log, []collector.Target{target}),
+		log:   log,
+	}, stderr)
 }
 
 // welcomed is a demo that greets when it runs: the port is open by then.

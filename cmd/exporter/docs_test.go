@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +15,7 @@ func TestSettingsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Settings
 
-<!-- Generated from cmd/exporter/settings.go and configfile.go: make docs -->
+<!-- Generated from cmd/exporter/settings.go, configfile.go and filetargets.go: make docs -->
 
 keyhealth is configured by environment variables, and by a YAML file where the groups are many. ` + "`keyhealth check-config`" + `
 validates everything, connects to nothing, and prints what is in force with secrets hidden.
@@ -40,7 +42,10 @@ The web configuration file is that of the Prometheus exporter toolkit:
 
 ## The YAML file
 
-` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups`, `presets` and `discovery`" + `. Unknown keys stop the start.
+` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups`, `presets`, `discovery` and `targets`" + `. Unknown keys stop the start.
+The file is read again on SIGHUP and, with ` + "`KEYHEALTH_WEB_ENABLE_LIFECYCLE=true`, on `POST /-/reload`" + `; the environment is not. Targets
+that have not changed go on undisturbed, the others begin anew. A file with problems changes nothing: they are in the log and in the
+answer, and ` + "`keyhealth_config_last_reload_success`" + ` is 0 until it is read again without any.
 
 ` + "`groups`" + ` is a list of groups, in order; the first one that matches a key has it. Groups of ` + "`KEYHEALTH_GROUPS`" + ` come before those of
 the file, and no name may be used twice.
@@ -65,7 +70,62 @@ discovered has the ttl ` + "`unknown`" + `: it has no zombies until a rule descr
 	fileKeyRows(&page, discoveryKeys())
 	page.WriteString("\nThe quick form has one glob a group, and a window or `persistent`:\n\n" +
 		"    KEYHEALTH_GROUPS='ocr=rate_limit:ocr:*@60s,flags=flags:*@persistent'\n")
+	page.WriteString(`
+### Several targets
+
+` + "`targets`" + ` is a list of Redis deployments, in the place of ` + "`KEYHEALTH_REDIS_URL` and `KEYHEALTH_TARGET_NAME`" + `. Each is watched by itself.
+
+` + "```yaml\n" + exampleTargets + "```\n" + `
+A key that a target does not have is what its setting says for all; settings without a key here are those of all targets. TLS,
+Sentinel and database settings of the environment are passed over by targets whose ` + "`url`" + ` has no use for them. Secrets are in files.
+
+| key | setting | beside its meaning |
+|---|---|---|
+`)
+	for _, key := range targetKeys() {
+		fmt.Fprintf(&page, "| `%s` | `%s` | %s |\n", key.name, key.setting, key.meaning)
+	}
+	page.WriteString("| `groups`, `presets`, `discovery` | | As those of the file, for this target alone. Each stands in the place of the same key of the file, and of `KEYHEALTH_GROUPS` or `KEYHEALTH_PRESETS`, which are for the targets that have none of their own. `[]` is none. |\n" + `
+` + "`/metrics` has all targets, `/probe?target=NAME` one of them, and `/targets`" + ` lists them for Prometheus' HTTP service discovery.
+`)
 	checkGolden(t, filepath.Join("..", "..", "docs", "settings.md"), page.String())
+}
+
+// TestTheRuleOfThePages: the documents show what keyhealth acl prints.
+func TestTheRuleOfThePages(t *testing.T) {
+	printed := func(env map[string]string) []string {
+		t.Helper()
+		got := runWith(t, env, aclCommand)
+		if got.code != exitFine {
+			t.Fatal(got)
+		}
+		rules := []string{}
+		for line := range strings.Lines(got.stdout) {
+			if strings.HasPrefix(line, "ACL SETUSER") {
+				rules = append(rules, strings.TrimSpace(line))
+			}
+		}
+		return rules
+	}
+	known := append(printed(nil), printed(map[string]string{"KEYHEALTH_REDIS_URL": "redis+sentinel://h/m"})...)
+	shown := 0
+	for _, name := range []string{"docs/permissions.md", "README.md"} {
+		page, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(page)) {
+			if rule := strings.TrimSpace(line); strings.HasPrefix(rule, "ACL SETUSER keyhealth on ") {
+				shown++
+				if !slices.Contains(known, rule) {
+					t.Errorf("%s shows a rule that keyhealth acl does not print: %s", name, rule)
+				}
+			}
+		}
+	}
+	if shown < 3 {
+		t.Errorf("only %d rules are shown", shown)
+	}
 }
 
 func fileKeyRows(page *strings.Builder, keys []fileKey) {

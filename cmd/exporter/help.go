@@ -96,6 +96,20 @@ groups:
     ttl: persistent             # keys without TTL are meant here
 `
 
+// exampleTargets is shown in docs/settings.md, and is valid.
+const exampleTargets = `targets:
+  - name: shop
+    url: redis://10.0.0.1:6379,10.0.0.2:6379      # seeds of a Cluster
+    username: keyhealth
+    password_file: /run/secrets/shop
+  - name: sessions
+    url: rediss+sentinel://s1,s2,s3/mymaster
+    sentinel: {username: keyhealth, password_file: /run/secrets/sentinels}
+    tls: {ca_file: /etc/keyhealth/ca.pem}
+    sweep: {interval: 5m, max_keys: 20000}
+    groups: []                                    # discovered ones only
+`
+
 // wrapped breaks text into indented lines that fit a terminal of 80 columns.
 func wrapped(text string, indent int) string {
 	var lines strings.Builder

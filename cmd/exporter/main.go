@@ -47,6 +47,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case "check-config":
 		checkConfig(stdout, cfg)
 		return exitFine
+	case aclCommand:
+		return printACL(stdout, stderr, cfg, line.serverVersion)
 	case demoCommand:
 		return serveDemo(ctx, cfg, stdout, stderr)
 	}
@@ -62,9 +64,10 @@ type flags struct {
 }
 
 type commandLine struct {
-	command  string
-	flags    flags
-	answered bool // --help or --version: there is nothing left to do
+	command       string
+	flags         flags
+	serverVersion string // of acl
+	answered      bool   // --help or --version: there is nothing left to do
 }
 
 func parse(args []string, stdout io.Writer) (commandLine, error) {
@@ -83,6 +86,8 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 	app.Command("serve", "Watch Redis and serve its metrics; the default command.")
 	addDemo(app)
 	app.Command("check-config", "Validate settings and groups, and print what is in force, with secrets hidden. Connects to nothing.")
+	app.Command(aclCommand, "Print the smallest ACL rule for what is configured, and why; --server-version=7.0. Connects to nothing.").
+		Flag("server-version", "Version of the servers.").Default("7.0").StringVar(&line.serverVersion)
 
 	app.Flag("web.listen-address", "Address to serve on; repeatable. Wins over "+nameListenAddress+".").
 		PlaceHolder("ADDRESS").StringsVar(&line.flags.listenAddresses)

@@ -17,14 +17,7 @@ import (
 // planned are settings that the documentation knows and this version does not
 // have: setting one must not look like a spelling mistake, nor be ignored.
 func planned() []string {
-	names := []string{
-		"SENTINEL_USERNAME", "SENTINEL_PASSWORD_FILE", "REDIS_CLUSTER", "REDIS_PREFER_REPLICA",
-		"SELFTEST_INTERVAL", "WEB_ENABLE_LIFECYCLE",
-	}
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return names
+	return []string{prefix + "SELFTEST_INTERVAL"}
 }
 
 // environment returns our part of the environment by name, without what is

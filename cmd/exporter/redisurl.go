@@ -1,4 +1,4 @@
-// The address of Redis. Errors here never hold any part of it: net/url's own
+// The address of a target. Errors here never hold any part of it: net/url's own
 // ones quote the URL and are not passed on.
 
 package main
@@ -6,19 +6,36 @@ package main
 import (
 	"net"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // redisURL is a parsed KEYHEALTH_REDIS_URL.
 type redisURL struct {
-	scheme   string
-	network  string // "tcp" or "unix"
-	address  string // host:port, or the path of the socket
-	username secret
-	password secret
-	database *int // the only one to sweep; nil: not said
+	scheme    string
+	network   string   // "tcp" or "unix"
+	addresses []string // host:port, the one to ask first in front; or the path of the socket
+	master    string   // of a Sentinel set: its name
+	username  secret
+	password  secret
+	database  *int // the only one to sweep; nil: not said
 }
+
+const (
+	redisPort    = "6379"
+	sentinelPort = "26379"
+)
+
+// sentinelScheme is what follows the scheme of a server in that of its Sentinels.
+const sentinelScheme = "+sentinel"
+
+// masterName is what a Sentinel takes for a set. Nothing else is, such as what
+// follows a slash in a password.
+var masterName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+const schemeRule = ruleError("must begin with redis://, rediss://, valkey://, valkeys://, unix://, or redis+sentinel:// and the like")
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (u *redisURL) UnmarshalText(text []byte) error {
@@ -29,11 +46,17 @@ func (u *redisURL) UnmarshalText(text []byte) error {
 
 // String is the URL without what it says about a user.
 func (u redisURL) String() string {
+	if u.scheme == "" {
+		return ""
+	}
 	text := u.scheme + "://"
 	if u.hasUser() {
 		text += hidden + "@"
 	}
-	text += u.address
+	text += strings.Join(u.addresses, ",")
+	if u.isSentinel() {
+		text += "/" + u.master
+	}
 	switch {
 	case u.database == nil:
 	case u.network == "unix":
@@ -46,44 +69,45 @@ func (u redisURL) String() string {
 
 func (u redisURL) hasUser() bool { return !u.username.isEmpty() || !u.password.isEmpty() }
 
-func (u redisURL) usesTLS() bool { return u.scheme == "rediss" || u.scheme == "valkeys" }
+func (u redisURL) isSentinel() bool { return strings.HasSuffix(u.scheme, sentinelScheme) }
+
+func (u redisURL) usesTLS() bool {
+	scheme := strings.TrimSuffix(u.scheme, sentinelScheme)
+	return scheme == "rediss" || scheme == "valkeys"
+}
 
 func parseRedisURL(text string) (redisURL, error) {
 	scheme, rest, found := strings.Cut(text, "://")
-	if !found {
-		return redisURL{}, ruleError("must begin with redis://, rediss://, valkey://, valkeys:// or unix://")
+	u := redisURL{scheme: strings.ToLower(scheme), network: "tcp"}
+	switch {
+	case u.scheme == "unix" && found:
+		u.network = "unix"
+	case !found || !slices.Contains([]string{"redis", "rediss", "valkey", "valkeys"}, strings.TrimSuffix(u.scheme, sentinelScheme)):
+		return redisURL{}, schemeRule
 	}
-	scheme = strings.ToLower(scheme)
-	network := "tcp"
-	switch scheme {
-	case "redis", "rediss", "valkey", "valkeys":
-	case "unix":
-		network = "unix"
-	case "redis+sentinel", "rediss+sentinel", "valkey+sentinel", "valkeys+sentinel":
-		return redisURL{}, ruleError("this version does not have Sentinel yet: name one Redis server")
-	default:
-		return redisURL{}, ruleError("must begin with redis://, rediss://, valkey://, valkeys:// or unix://")
+	var further []string
+	if u.network == "tcp" {
+		rest, further = cutSeeds(rest)
 	}
-	if network == "tcp" && hasSeeds(rest) {
-		return redisURL{}, ruleError("this version does not have several seeds yet: name one Redis server")
-	}
-	parsed, err := url.Parse(text)
+	parsed, err := url.Parse(scheme + "://" + rest)
 	if err != nil {
 		return redisURL{}, ruleError("cannot be read as a URL: in user and password every special character is percent-encoded (@ as %40, / as %2F, # as %23, % as %25)")
 	}
 	if strings.Contains(text, "#") {
 		return redisURL{}, ruleError("must not hold a #: in a password it is written %23")
 	}
-	u := redisURL{scheme: scheme, network: network}
+	if user := text[:strings.LastIndexByte(text, '@')+1]; u.network == "tcp" && strings.Contains(strings.TrimSuffix(user, "@"), "@") && strings.Contains(user, ",") {
+		return redisURL{}, ruleError("must hold a user and password once, before the first seed; in a password @ is written %40")
+	}
 	password, _ := parsed.User.Password()
 	u.username, u.password = newSecret(parsed.User.Username()), newSecret(password)
-	if network == "unix" {
-		u.address, err = socketPath(parsed)
+	if u.network == "unix" {
+		err = u.readSocket(parsed)
 	} else {
-		u.address, err = hostPort(parsed)
+		err = u.readSeeds(parsed, further)
 	}
 	if err == nil {
-		u.database, err = urlDatabase(parsed, network)
+		err = u.readPath(parsed)
 	}
 	if err != nil {
 		return redisURL{}, err
@@ -91,23 +115,56 @@ func parseRedisURL(text string) (redisURL, error) {
 	return u, nil
 }
 
-// hasSeeds looks for a comma in the hosts: url.Parse takes the list for a
-// faulty port.
-func hasSeeds(rest string) bool {
-	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
+// cutSeeds takes the hosts after the first out of what follows the scheme:
+// url.Parse takes a list of them for a faulty port.
+func cutSeeds(text string) (without string, further []string) {
+	end := strings.IndexAny(text, "/?#")
+	if end < 0 {
+		end = len(text)
 	}
-	return strings.Contains(rest[strings.LastIndexByte(rest, '@')+1:], ",")
+	host := strings.LastIndexByte(text[:end], '@') + 1
+	seeds := strings.Split(text[host:end], ",")
+	return text[:host] + seeds[0] + text[end:], seeds[1:]
 }
 
-func socketPath(parsed *url.URL) (string, error) {
-	if parsed.Host != "" || len(parsed.Path) < 2 {
-		return "", ruleError("must hold the absolute path of the socket, with three slashes: unix:///run/redis.sock")
+func (u *redisURL) readSocket(parsed *url.URL) error {
+	switch {
+	case parsed.Host != "" || len(parsed.Path) < 2:
+		return ruleError("must hold the absolute path of the socket, with three slashes: unix:///run/redis.sock")
+	case strings.Contains(parsed.Path, ",/"):
+		return ruleError("must hold one socket: several seeds are addresses of the form host:port")
 	}
-	return parsed.Path, nil
+	u.addresses = []string{parsed.Path}
+	return nil
 }
 
-func hostPort(parsed *url.URL) (string, error) {
+func (u *redisURL) readSeeds(first *url.URL, further []string) error {
+	seeds := []*url.URL{first}
+	for _, text := range further {
+		seed, err := url.Parse("redis://" + text)
+		if err != nil {
+			return ruleError("has a seed that cannot be read: they are written host:port and separated by commas")
+		}
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
+		address, err := u.hostPort(seed)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(u.addresses, address) {
+			return ruleError("must not name an address twice")
+		}
+		u.addresses = append(u.addresses, address)
+	}
+	return nil
+}
+
+func (u *redisURL) hostPort(parsed *url.URL) (string, error) {
+	usual := redisPort
+	if u.isSentinel() {
+		usual = sentinelPort
+	}
 	host, port := parsed.Hostname(), parsed.Port()
 	if host == "" {
 		return "", ruleError("has no host")
@@ -116,36 +173,48 @@ func hostPort(parsed *url.URL) (string, error) {
 		return "", ruleError("must hold an IPv6 address in brackets")
 	}
 	if port == "" {
-		port = "6379"
+		port = usual
 	}
 	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-		return "", ruleError("must have a port from 1 to 65535, or none for 6379")
+		return "", ruleError("must have a port from 1 to 65535, or none for " + usual)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
-// urlDatabase reads "/3" and, as go-redis has it too, "?db=3".
-func urlDatabase(parsed *url.URL, network string) (*int, error) {
+// readPath reads "/3" and, as go-redis has it too, "?db=3"; of a Sentinel set
+// the name stands before the database.
+func (u *redisURL) readPath(parsed *url.URL) error {
 	var texts []string
-	if path := strings.TrimPrefix(parsed.Path, "/"); network == "tcp" && path != "" {
-		texts = append(texts, path)
+	if path := strings.TrimPrefix(parsed.EscapedPath(), "/"); u.network == "tcp" {
+		if u.isSentinel() {
+			var name string
+			name, path, _ = strings.Cut(path, "/")
+			u.master = name
+			if !masterName.MatchString(u.master) {
+				return ruleError("must name the set that the Sentinels watch, by letters, digits and . _ -: redis+sentinel://HOST:PORT,HOST:PORT/mymaster")
+			}
+		}
+		if path != "" {
+			texts = append(texts, path)
+		}
 	}
 	query, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return nil, ruleError("has a query that cannot be read: only db=N may follow a question mark")
+		return ruleError("has a query that cannot be read: only db=N may follow a question mark")
 	}
 	for name, values := range query {
 		if name != "db" {
-			return nil, ruleError("has an unknown query parameter: only db=N may follow a question mark, TLS and timeouts are settings of their own")
+			return ruleError("has an unknown query parameter: only db=N may follow a question mark, TLS and timeouts are settings of their own")
 		}
 		texts = append(texts, values...)
 	}
 	if len(texts) == 0 {
-		return nil, nil
+		return nil
 	}
 	number, err := databaseNumber(texts[0])
 	if err != nil || len(texts) > 1 {
-		return nil, ruleError("must name at most one database, by its number: redis://HOST:PORT/3, or unix:///PATH?db=3")
+		return ruleError("must name at most one database, by its number: redis://HOST:PORT/3, or unix:///PATH?db=3")
 	}
-	return &number, nil
+	u.database = &number
+	return nil
 }

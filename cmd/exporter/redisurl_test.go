@@ -30,6 +30,13 @@ func TestRedisURL(t *testing.T) {
 		{"redis://u:p@h:1/3", "tcp h:1 u p 3 false redis://<hidden>@h:1/3"},
 		{"redis://u:p@s@h", "tcp h:6379 u p@s - false redis://<hidden>@h:6379"},
 		{"redis://u%3A:%40%2F%23%25%3F%0A,@h", "tcp h:6379 u: @/#%?\n, - false redis://<hidden>@h:6379"},
+		{"redis://h1,h2:7,[::1]/3", "tcp h1:6379 h2:7 [::1]:6379 - - 3 false redis://h1:6379,h2:7,[::1]:6379/3"},
+		{"rediss://u:p,q@h1:1,h2", "tcp h1:1 h2:6379 u p,q - true rediss://<hidden>@h1:1,h2:6379"},
+		{"redis+sentinel://h1,h2:7/mymaster", "tcp h1:26379 h2:7 - - - false redis+sentinel://h1:26379,h2:7/mymaster"},
+		{"Redis+Sentinel://h1/my-master_1.x/3", "tcp h1:26379 - - 3 false redis+sentinel://h1:26379/my-master_1.x/3"},
+		{"rediss+sentinel://u:p@h1/m?db=3", "tcp h1:26379 u p 3 true rediss+sentinel://<hidden>@h1:26379/m/3"},
+		{"valkey+sentinel://h1/m", "tcp h1:26379 - - - false valkey+sentinel://h1:26379/m"},
+		{"valkeys+sentinel://[::1]:5/m", "tcp [::1]:5 - - - true valkeys+sentinel://[::1]:5/m"},
 		{"unix:///run/redis.sock", "unix /run/redis.sock - - - false unix:///run/redis.sock"},
 		{"unix:///run/redis.sock?db=3", "unix /run/redis.sock - - 3 false unix:///run/redis.sock?db=3"},
 		{"unix://u:p@/run/redis.sock", "unix /run/redis.sock u p - false unix://<hidden>@/run/redis.sock"},
@@ -37,9 +44,25 @@ func TestRedisURL(t *testing.T) {
 		{"", "must begin with redis://"},
 		{"localhost:6379", "must begin with redis://"},
 		{"http://h", "must begin with redis://"},
-		{"redis+sentinel://h1:26379,h2/m", "this version does not have Sentinel yet"},
-		{"redis://h1,h2:7,h3", "this version does not have several seeds yet"},
-		{"redis://u:p,q@h1,h2", "this version does not have several seeds yet"},
+		{"redis://h1,h2,h1:6379", "must not name an address twice"},
+		{"redis://h1,", "has no host"},
+		{"redis://,h1", "has no host"},
+		{"redis://h1,h2:0", "must have a port from 1"},
+		{"redis://h1,h 2", "has a seed that cannot be read"},
+		{"redis://h1,::1", "must hold an IPv6 address in brackets"},
+		{"redis://u:p@h1,u:p@h2", "must hold a user and password once"},
+		{"unix:///a.sock,/b.sock", "must hold one socket"},
+		{"unix://h1,h2", "must hold the absolute path"},
+		{"redis+sentinel://h1,h2", "must name the set"},
+		{"redis+sentinel://h1,h2/", "must name the set"},
+		{"redis+sentinel://u:12/p@h1/m", "must name the set"},
+		{"redis+sentinel://h1/m%2F", "must name the set"},
+		{"redis+sentinel://h1/m/x", "must name at most one database"},
+		{"redis+sentinel://h1/m/1/2", "must name at most one database"},
+		{"redis+sentinel://h1:0/m", "must have a port from 1 to 65535, or none for 26379"},
+		{"unix+sentinel://h1/m", "must begin with redis://"},
+		{"redis+sentinel", "must begin with redis://"},
+		{"redis", "must begin with redis://"},
 		{"redis://", "has no host"},
 		{"redis://:6379", "has no host"},
 		{"redis:///3", "has no host"},
@@ -92,7 +115,7 @@ func describeURL(u redisURL) string {
 		}
 		return s.reveal()
 	}
-	text := fmt.Sprintln(u.network, u.address, dash(u.username), dash(u.password), database, u.usesTLS(), u)
+	text := fmt.Sprintln(u.network, strings.Join(u.addresses, " "), dash(u.username), dash(u.password), database, u.usesTLS(), u)
 	return strings.TrimSuffix(text, "\n")
 }
 

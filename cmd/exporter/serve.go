@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,44 +29,44 @@ import (
 const stopTime = 4 * time.Second
 
 func serve(ctx context.Context, cfg *config, stderr io.Writer) int {
-	return serveTarget(ctx, cfg, cfg.target(), stderr)
+	log := newLogger(cfg, stderr)
+	watch := newWatchers(log, cfg.targets())
+	return serveTargets(ctx, cfg, service{watch: watch, reloader: newReloader(cfg, watch, log), log: log}, stderr)
 }
 
-// serveTarget watches a target and serves what it finds, with other tasks
-// beside it, until ctx ends.
-func serveTarget(ctx context.Context, cfg *config, target collector.Target, stderr io.Writer, others ...task) int {
-	log := newLogger(cfg, stderr)
+// serveTargets serves what the watchers of s find, with other tasks beside them,
+// until ctx ends.
+func serveTargets(ctx context.Context, cfg *config, s service, stderr io.Writer) int {
 	listeners, failed := listen(ctx, cfg)
 	if failed != nil {
 		report(stderr, *failed)
 		return exitUsage
 	}
-	announce(log, target)
-	watcher := collector.NewWatcher(target, log)
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(
-		collector.New(watcher),
+	for _, one := range s.watch.watched() {
+		announce(s.log, one.target)
+	}
+	s.cfg, s.listeners, s.stopTime = cfg, listeners, stopTime
+	s.metrics = prometheus.NewRegistry()
+	s.metrics.MustRegister(
+		collector.Of(s.watch.all),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		versioncollector.NewCollector("keyhealth"),
 	)
-	s := service{
-		tasks:     append(others, watcher),
-		listeners: listeners,
-		metrics:   registry,
-		cfg:       cfg,
-		log:       log,
-		stopTime:  stopTime,
+	s.tasks = append(s.tasks, s.watch)
+	if s.reloader != nil {
+		s.metrics.MustRegister(s.reloader.success, s.reloader.at)
+		s.tasks = append(s.tasks, s.reloader)
 	}
 	if err := s.run(ctx); err != nil {
 		report(stderr, problem{subject: "serve", rule: tidy(err)})
 		return exitUsage
 	}
-	log.Info("keyhealth has stopped")
+	s.log.Info("keyhealth has stopped")
 	return exitFine
 }
 
-// task is something that runs until its context ends; a collector.Watcher.
+// task is something that runs until its context ends.
 type task interface {
 	Run(ctx context.Context) error
 	Ready() bool
@@ -74,6 +75,8 @@ type task interface {
 // service is everything that runs at the same time.
 type service struct {
 	tasks     []task
+	watch     *watchers // nil: no targets
+	reloader  *reloader // nil: there is nothing to reload
 	listeners []net.Listener
 	metrics   *prometheus.Registry
 	cfg       *config
@@ -84,10 +87,7 @@ type service struct {
 // run returns nil once ctx has ended and everything has stopped, or when
 // stopTime is up; and an error when a part fails before that.
 func (s *service) run(ctx context.Context) error {
-	handler, err := pages{metrics: s.metrics, telemetryPath: s.cfg.Web.TelemetryPath, ready: s.ready, log: s.log}.handler()
-	if err != nil {
-		return err
-	}
+	handler := s.pages().handler()
 	group, running := errgroup.WithContext(ctx)
 	for _, t := range s.tasks {
 		group.Go(func() error { return t.Run(running) })
@@ -114,6 +114,24 @@ func (s *service) run(ctx context.Context) error {
 		return context.Cause(running)
 	}
 	return nil
+}
+
+func (s *service) pages() pages {
+	p := pages{
+		metrics:       s.metrics,
+		telemetryPath: s.cfg.Web.TelemetryPath,
+		lifecycle:     s.cfg.Web.EnableLifecycle,
+		ready:         s.ready,
+		targets:       func() []*watched { return nil },
+		log:           s.log,
+	}
+	if s.watch != nil {
+		p.targets = s.watch.watched
+	}
+	if s.reloader != nil {
+		p.reload = s.reloader.reload
+	}
+	return p
 }
 
 func (s *service) ready() bool {
@@ -164,10 +182,10 @@ func newLogger(cfg *config, w io.Writer) *slog.Logger {
 
 // announce says what is watched: address and name, and nothing of a user.
 func announce(log *slog.Logger, target collector.Target) {
+	log = log.With("target", target.Name)
 	log.Info("keyhealth is starting",
 		"version", version.Version,
-		"target", target.Name,
-		"address", target.Endpoint.Address,
+		"address", strings.Join(append([]string{target.Endpoint.Address}, target.Seeds...), ","),
 		"interval", collector.Duration(target.Sweep.Interval).String(),
 		"groups", len(target.Rules),
 	)
@@ -176,6 +194,6 @@ func announce(log *slog.Logger, target collector.Target) {
 			"hint", nameGroups+"='name=prefix:*@60s'")
 	}
 	if tls := target.Endpoint.TLS; tls != nil && tls.SkipVerify {
-		log.Warn("the certificate of Redis is not verified", "setting", "KEYHEALTH_REDIS_TLS_SKIP_VERIFY")
+		log.Warn("the certificate of Redis is not verified", "setting", prefixTLS+"SKIP_VERIFY")
 	}
 }

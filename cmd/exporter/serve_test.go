@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 		return nil
 	})
 	s := &stage{address: log.waitFor(t, listening)[1], client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
-	log.waitFor(t, `msg="keyhealth is starting" version=\S* target=shop address=127.0.0.1:1 interval=1m groups=0`)
+	log.waitFor(t, `msg="keyhealth is starting" target=shop version=\S* address=127.0.0.1:1 interval=1m groups=0`)
 	log.waitFor(t, `level=WARN .*no groups are described.*KEYHEALTH_GROUPS=`)
 	log.waitFor(t, `(?s)Listening on.*Listening on`)
 	for status := 0; status != 200; {

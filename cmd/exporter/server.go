@@ -5,6 +5,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net/http"
@@ -28,54 +30,88 @@ type pages struct {
 	metrics       *prometheus.Registry
 	telemetryPath string
 	ready         func() bool
+	targets       func() []*watched
+	lifecycle     bool             // POST /-/reload is on
+	reload        func() []problem // nil: there is nothing to reload
 	log           *slog.Logger
 }
 
-// handler returns the paths of the exporter. All of them are for GET and HEAD.
-func (p pages) handler() (http.Handler, error) {
-	landing, err := web.NewLandingPage(web.LandingConfig{
-		Name:        "keyhealth",
-		Description: "Finds Redis keys without TTL",
-		Version:     version.Info(),
-		Profiling:   "false",
-		Links: []web.LandingLinks{
-			{Address: p.telemetryPath, Text: "Metrics"},
-			{Address: "/-/healthy", Text: "Health", Description: "the process runs"},
-			{Address: "/-/ready", Text: "Readiness", Description: "a first sweep was attempted"},
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
+// handler returns the paths of the exporter. All of them are for GET and HEAD,
+// but for /-/reload.
+func (p pages) handler() http.Handler {
+	bounded := bound(maxRequestsInFlight)
 	mux := http.NewServeMux()
-	mux.Handle("GET "+p.telemetryPath, p.metricsHandler())
+	mux.Handle("GET "+p.telemetryPath, bounded(p.serveMetrics(p.metrics)))
+	mux.Handle("GET "+probePath, bounded(http.HandlerFunc(p.probe)))
+	mux.HandleFunc("GET "+targetsPath, p.discovery)
+	mux.HandleFunc("POST /-/reload", p.reloadPage)
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "healthy\n")
 	})
 	mux.HandleFunc("GET /-/ready", func(w http.ResponseWriter, _ *http.Request) {
 		if !p.ready() {
-			http.Error(w, "not ready: no sweep has been attempted yet", http.StatusServiceUnavailable)
+			http.Error(w, "not ready: no sweep has been attempted yet, of some target at least", http.StatusServiceUnavailable)
 			return
 		}
 		_, _ = io.WriteString(w, "ready\n")
 	})
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-		landing.ServeHTTP(w, r)
-	})
-	return withoutBody(mux), nil
+	mux.HandleFunc("GET /{$}", p.landing)
+	return withoutBody(mux)
 }
 
-// metricsHandler serves what there is even if one collector fails, and counts
-// and logs the failure.
-func (p pages) metricsHandler() http.Handler {
-	return promhttp.HandlerFor(p.metrics, promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(p.log.Handler(), slog.LevelError),
-		ErrorHandling:       promhttp.ContinueOnError,
-		Registry:            p.metrics,
-		MaxRequestsInFlight: maxRequestsInFlight,
-		EnableOpenMetrics:   true,
+// landing is made anew each time: the targets may have been exchanged.
+func (p pages) landing(w http.ResponseWriter, r *http.Request) {
+	links := []web.LandingLinks{
+		{Address: p.telemetryPath, Text: "Metrics"},
+		{Address: targetsPath, Text: "Service discovery", Description: "the targets, for http_sd_configs of Prometheus"},
+		{Address: "/-/healthy", Text: "Health", Description: "the process runs"},
+		{Address: "/-/ready", Text: "Readiness", Description: "a first sweep of every target was attempted"},
+	}
+	links = append(links, p.targetLinks()...)
+	for i := range links { // the page's template escapes nothing
+		links[i].Address, links[i].Text = html.EscapeString(links[i].Address), html.EscapeString(links[i].Text)
+	}
+	landing, err := web.NewLandingPage(web.LandingConfig{
+		Name:        "keyhealth",
+		Description: "Finds Redis keys without TTL",
+		Version:     version.Info(),
+		Profiling:   "false",
+		Links:       links,
 	})
+	if err != nil {
+		http.Error(w, "the page cannot be made", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	landing.ServeHTTP(w, r)
+}
+
+// serveMetrics serves what there is even if one collector fails, and counts and
+// logs the failure.
+func (p pages) serveMetrics(from prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(from, promhttp.HandlerOpts{
+		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelError),
+		ErrorHandling:     promhttp.ContinueOnError,
+		Registry:          p.metrics,
+		EnableOpenMetrics: true,
+	})
+}
+
+// bound lets a number of requests through at the same time, to all handlers that
+// it is put before together, and turns the others away at once.
+func bound(most int) func(http.Handler) http.Handler {
+	places := make(chan struct{}, most)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+				next.ServeHTTP(w, r)
+			default:
+				http.Error(w, fmt.Sprintf("more than %d requests at the same time: try again", most), http.StatusServiceUnavailable)
+			}
+		})
+	}
 }
 
 // withoutBody swallows a short body, since no path has a use for one, and

@@ -5,11 +5,13 @@
 package main
 
 import (
+	"encoding"
 	"errors"
 	"io"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -22,12 +24,13 @@ import (
 // structs around it, is the name of its setting. A rule completes "KEYHEALTH_X:"
 // in an error line; an example stands there where the default would not help.
 type settings struct {
-	TargetName    string         `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis."`
-	Redis         redisSettings  //
+	TargetName    string        `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis; of several targets each has its name from KEYHEALTH_CONFIG_FILE."`
+	Redis         redisSettings //
+	Sentinel      sentinelSettings
 	Databases     databases      `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
 	Groups        string         `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
 	Presets       presetNames    `topic:"Groups" default:"distinctive" rule:"must be distinctive, all, none, or names of presets, separated by commas" example:"distinctive,kong" desc:"Groups that are known beforehand, of limiter libraries and gateways: distinctive (those whose names only one library writes), all, none, or their names, separated by commas; docs/presets.md lists them. Groups of your own come first. Not together with presets in KEYHEALTH_CONFIG_FILE. Example: distinctive,redis-rate"`
-	ConfigFile    string         `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets and discovery; the groups of KEYHEALTH_GROUPS come first, and the first match wins."`
+	ConfigFile    string         `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets, discovery and targets; the groups of KEYHEALTH_GROUPS come first, and the first match wins. Read again on SIGHUP."`
 	MaxGroups     whole          `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
 	Sweep         sweepSettings  //
 	StaleAfter    staleAfter     `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
@@ -38,12 +41,19 @@ type settings struct {
 }
 
 type redisSettings struct {
-	URL          redisURL           `topic:"Redis" default:"redis://127.0.0.1:6379" example:"rediss://redis.example:6379/3" desc:"Where Redis is: redis://, rediss://, valkey:// or valkeys:// with [user:password@]host[:port][/database], or unix:///path/to/socket[?db=N]. With a database only that one is swept. The doubled s is TLS. Special characters in user and password are percent-encoded."`
-	Username     secret             `topic:"Redis" desc:"User of the ACL, where the URL holds neither user nor password."`
-	Password     secret             `topic:"Redis" desc:"Password, where the URL holds none."`
-	PasswordFile string             `split_words:"true" topic:"Redis" hidden:"true" rule:"must be a file that can be read" example:"/run/secrets/redis" desc:"File with the password; read again on each connect, line breaks at its end do not count."`
-	TLS          redisTLSSettings   //
-	Timeout      collector.Duration `topic:"Redis" default:"3s" rule:"must be a duration above 0" desc:"Longest wait for a connection, a read or a write."`
+	URL           redisURL           `topic:"Redis" default:"redis://127.0.0.1:6379" example:"rediss://redis.example:6379/3" desc:"Where Redis is: redis://, rediss://, valkey:// or valkeys:// with [user:password@]host[:port][/database], or unix:///path/to/socket[?db=N]. Of a Cluster several seeds may be given, host:port,host:port; its nodes are found through the first that answers. redis+sentinel:// and the like, with host[:port],host[:port]/name[/database], asks Sentinels for the set of that name; user and password are the servers'. With a database only that one is swept. The doubled s is TLS. Special characters in user and password are percent-encoded."`
+	Username      secret             `topic:"Redis" desc:"User of the ACL, where the URL holds neither user nor password."`
+	Password      secret             `topic:"Redis" desc:"Password, where the URL holds none."`
+	PasswordFile  string             `split_words:"true" topic:"Redis" hidden:"true" rule:"must be a file that can be read" example:"/run/secrets/redis" desc:"File with the password; read again on each connect, line breaks at its end do not count."`
+	TLS           redisTLSSettings   //
+	Cluster       autoBool           `topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"true" desc:"auto: a node of a Cluster is taken for one, and all of its nodes are followed. true: anything else is refused. false: the one address is all there is, such as a proxy in front of a Cluster."`
+	PreferReplica autoBool           `split_words:"true" topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"false" desc:"Sweep a replica that is in sync, and not its primary, in a Cluster or a Sentinel set; auto is true there. A single server is never left for its replicas."`
+	Timeout       collector.Duration `topic:"Redis" default:"3s" rule:"must be a duration above 0" desc:"Longest wait for a connection, a read or a write."`
+}
+
+type sentinelSettings struct {
+	Username     secret `topic:"Redis" desc:"User of the Sentinels themselves, where they want one of their own."`
+	PasswordFile string `split_words:"true" topic:"Redis" hidden:"true" rule:"must be a file that can be read" example:"/run/secrets/sentinel" desc:"File with the Sentinels' password; read again on each connect."`
 }
 
 type redisTLSSettings struct {
@@ -71,9 +81,10 @@ type bigKeySettings struct {
 }
 
 type webSettings struct {
-	ListenAddress []string `split_words:"true" topic:"Web" default:":10121" rule:"must be [host]:port, several separated by commas" desc:"Address to serve on, [host]:port; several are separated by commas. Without a host it is every interface; 127.0.0.1:10121 keeps it local."`
-	ConfigFile    string   `split_words:"true" topic:"Web" rule:"must be a web configuration file" example:"/etc/keyhealth/web.yml" desc:"File with TLS and basic auth for the exporter's own pages, as of the Prometheus exporter toolkit."`
-	TelemetryPath string   `split_words:"true" topic:"Web" default:"/metrics" rule:"must be a path of letters, digits and . _ ~ - that keyhealth does not use otherwise" desc:"Path of the metrics."`
+	ListenAddress   []string `split_words:"true" topic:"Web" default:":10121" rule:"must be [host]:port, several separated by commas" desc:"Address to serve on, [host]:port; several are separated by commas. Without a host it is every interface; 127.0.0.1:10121 keeps it local."`
+	ConfigFile      string   `split_words:"true" topic:"Web" rule:"must be a web configuration file" example:"/etc/keyhealth/web.yml" desc:"File with TLS and basic auth for the exporter's own pages, as of the Prometheus exporter toolkit."`
+	TelemetryPath   string   `split_words:"true" topic:"Web" default:"/metrics" rule:"must be a path of letters, digits and . _ ~ - that keyhealth does not use otherwise" desc:"Path of the metrics."`
+	EnableLifecycle bool     `split_words:"true" topic:"Web" default:"false" rule:"must be true or false" example:"true" desc:"true lets whoever reaches the port have KEYHEALTH_CONFIG_FILE read again, by POST /-/reload."`
 }
 
 type logSettings struct {
@@ -85,7 +96,19 @@ const (
 	prefix = "KEYHEALTH_"
 
 	nameRedisURL      = prefix + "REDIS_URL"
+	nameTargetName    = prefix + "TARGET_NAME"
 	nameDatabases     = prefix + "DATABASES"
+	nameUsername      = prefix + "REDIS_USERNAME"
+	namePassword      = prefix + "REDIS_PASSWORD"
+	namePasswordFile  = prefix + "REDIS_PASSWORD_FILE"
+	nameCluster       = prefix + "REDIS_CLUSTER"
+	namePreferReplica = prefix + "REDIS_PREFER_REPLICA"
+	nameSentinelUser  = prefix + "SENTINEL_USERNAME"
+	nameSentinelFile  = prefix + "SENTINEL_PASSWORD_FILE"
+	nameConfigFile    = prefix + "CONFIG_FILE"
+	nameLifecycle     = prefix + "WEB_ENABLE_LIFECYCLE"
+	prefixTLS         = prefix + "REDIS_TLS_"
+	prefixSentinel    = prefix + "SENTINEL_"
 	nameGroups        = prefix + "GROUPS"
 	namePresets       = prefix + "PRESETS"
 	nameSweepTimeout  = prefix + "SWEEP_TIMEOUT"
@@ -105,6 +128,7 @@ type setting struct {
 	meaning string
 	hidden  bool // its value is shown in no error line
 	value   any
+	field   reflect.Value // where the value is
 }
 
 // table lists the settings in the order of their fields, with their values in
@@ -121,6 +145,7 @@ func (s *settings) table() []setting {
 			meaning: tags.Get("desc"),
 			hidden:  tags.Get("hidden") != "",
 			value:   field.Interface(),
+			field:   field,
 		}
 		if row.example == "" {
 			row.example = row.initial
@@ -171,6 +196,26 @@ func (row setting) broken(value string, err error) problem {
 		p.value = ""
 	}
 	return p
+}
+
+// set reads a value as envconfig would.
+func (row setting) set(text string) error {
+	if value, ok := reflect.TypeAssert[encoding.TextUnmarshaler](row.field.Addr()); ok {
+		return value.UnmarshalText([]byte(text))
+	}
+	switch row.field.Kind() {
+	case reflect.Bool:
+		parsed, err := strconv.ParseBool(text)
+		row.field.SetBool(parsed)
+		return err
+	case reflect.Float64:
+		parsed, err := strconv.ParseFloat(text, 64)
+		row.field.SetFloat(parsed)
+		return err
+	default:
+		row.field.SetString(text)
+		return nil
+	}
 }
 
 func find(rows []setting, name string) setting {

@@ -25,6 +25,7 @@ import (
 type validator struct {
 	cfg      *config
 	rows     []setting
+	entry    *fileTarget // the target of the file whose settings these are; nil: none
 	problems []problem
 }
 
@@ -42,86 +43,52 @@ func (v *validator) brokenFile(name, reason string) {
 }
 
 func (v *validator) add(name string, err error) {
-	p := find(v.rows, prefix+name).broken(v.cfg.given[prefix+name].reveal(), err)
-	if flag := v.cfg.flagOf[p.subject]; flag != "" {
+	v.note(find(v.rows, prefix+name).broken(v.cfg.given[prefix+name].reveal(), err))
+}
+
+// refuse notes that settings which are fine by themselves do not go together.
+func (v *validator) refuse(subject, rule string) {
+	v.note(problem{subject: subject, rule: rule})
+}
+
+func (v *validator) note(p problem) {
+	if v.entry != nil {
+		p = v.entry.placed(p)
+	} else if flag := v.cfg.flagOf[p.subject]; flag != "" {
 		p.subject = flag
 	}
 	v.problems = append(v.problems, p)
 }
 
-// refuse notes that settings which are fine by themselves do not go together.
-func (v *validator) refuse(subject, rule string) {
-	v.problems = append(v.problems, problem{subject: subject, rule: rule})
-}
-
-func validate(cfg *config, rows []setting) []problem {
-	v := &validator{cfg: cfg, rows: rows}
-	v.target()
-	v.redisTLS()
-	v.sweep()
+func validate(cfg *config) []problem {
+	v := &validator{cfg: cfg, rows: cfg.table()}
+	file, problems := v.readFile()
+	v.scalars()
+	if file.targets == nil {
+		v.redis()
+	}
 	v.web()
-	v.groups()
+	v.problems = append(v.problems, problems...)
+	v.groups(file, len(problems) == 0)
+	if file.targets != nil && len(v.problems) == 0 {
+		v.targets(file.targets)
+	}
 	return v.problems
 }
 
-func (v *validator) target() {
-	cfg := v.cfg
-	v.require(printable(cfg.TargetName), "TARGET_NAME")
-	v.require(cfg.Redis.Timeout > 0, "REDIS_TIMEOUT")
-	user, password, file := !cfg.Redis.Username.isEmpty(), !cfg.Redis.Password.isEmpty(), cfg.Redis.PasswordFile != ""
-	switch {
-	case cfg.Redis.URL.hasUser() && (user || password || file):
-		v.refuse(nameRedisURL, "holds a user or password: give both in the URL, or both as settings of their own")
-	case password && file:
-		v.refuse(prefix+"REDIS_PASSWORD", "must not be given together with KEYHEALTH_REDIS_PASSWORD_FILE")
-	case !cfg.Redis.URL.username.isEmpty() && cfg.Redis.URL.password.isEmpty():
-		v.refuse(nameRedisURL, "holds a user without password: a user of the ACL with nopass takes any password")
-	case user && !password && !file:
-		v.refuse(prefix+"REDIS_USERNAME", "needs KEYHEALTH_REDIS_PASSWORD or KEYHEALTH_REDIS_PASSWORD_FILE: a user of the ACL with nopass takes any password")
+// readFile is empty where there is none, or has problems.
+func (v *validator) readFile() (configFile, []problem) {
+	nothing := configFile{Discovery: collector.DefaultDiscovery()}
+	path := v.cfg.ConfigFile
+	if path == "" {
+		return nothing, nil
 	}
-	if file {
-		content, err := os.ReadFile(cfg.Redis.PasswordFile)
-		switch {
-		case err != nil:
-			v.brokenFile("REDIS_PASSWORD_FILE", fileReason(err))
-		case strings.Trim(string(content), "\r\n") == "":
-			v.brokenFile("REDIS_PASSWORD_FILE", "it is empty")
-		}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		row := find(v.rows, nameConfigFile)
+		return nothing, []problem{row.broken(path, ruleError(row.rule+" ("+fileReason(err)+")"))}
 	}
-	if cfg.Redis.URL.database != nil && !cfg.given[nameDatabases].isEmpty() {
-		v.refuse(nameDatabases, "must not be given together with a database in KEYHEALTH_REDIS_URL")
-	}
-}
-
-func (v *validator) redisTLS() {
-	tls := v.cfg.Redis.TLS
-	if tls != (redisTLSSettings{}) && !v.cfg.Redis.URL.usesTLS() {
-		for _, row := range v.rows {
-			if strings.HasPrefix(row.name, prefix+"REDIS_TLS_") && !v.cfg.given[row.name].isEmpty() {
-				v.refuse(row.name, "needs a KEYHEALTH_REDIS_URL that begins with rediss:// or valkeys://")
-			}
-		}
-		return
-	}
-	switch {
-	case tls.KeyFile == "" && tls.CertFile != "":
-		v.refuse(prefix+"REDIS_TLS_CERT_FILE", "needs KEYHEALTH_REDIS_TLS_KEY_FILE too")
-		return
-	case tls.CertFile == "" && tls.KeyFile != "":
-		v.refuse(prefix+"REDIS_TLS_KEY_FILE", "needs KEYHEALTH_REDIS_TLS_CERT_FILE too")
-		return
-	}
-	// Loaded one by one, as the collector will, to know which setting is at fault.
-	if tls.CAFile != "" {
-		if _, err := (&collector.TLS{CAFile: tls.CAFile}).Load(""); err != nil {
-			v.brokenFile("REDIS_TLS_CA_FILE", tidy(err))
-		}
-	}
-	if tls.CertFile != "" {
-		if _, err := (&collector.TLS{CertFile: tls.CertFile, KeyFile: tls.KeyFile}).Load(""); err != nil {
-			v.brokenFile("REDIS_TLS_CERT_FILE", tidy(err))
-		}
-	}
+	return parseConfigFile(path, content)
 }
 
 // Bounds that nobody needs to pass, and arithmetic needs to have.
@@ -130,8 +97,11 @@ const (
 	mostKeys        = 1_000_000_000_000
 )
 
-func (v *validator) sweep() {
+// scalars are the rules of settings that each target has.
+func (v *validator) scalars() {
 	sweep := v.cfg.Sweep
+	v.require(printable(v.cfg.TargetName), "TARGET_NAME")
+	v.require(v.cfg.Redis.Timeout > 0, "REDIS_TIMEOUT")
 	v.require(time.Duration(sweep.Interval) >= time.Second && time.Duration(sweep.Interval) <= longestInterval, "SWEEP_INTERVAL")
 	v.require(sweep.MaxKeys >= 0 && sweep.MaxKeys <= mostKeys, "SWEEP_MAX_KEYS")
 	v.require(sweep.Duty > 0 && sweep.Duty <= 1, "SWEEP_DUTY") // false for NaN too
@@ -163,8 +133,9 @@ func (v *validator) web() {
 	}
 }
 
-// groups reads the rules: those of the setting before those of the file.
-func (v *validator) groups() {
+// groups reads the rules: those of the setting before those of the file, which
+// may have been read or not.
+func (v *validator) groups(file configFile, read bool) {
 	cfg := v.cfg
 	quick, err := collector.ParseGroups(cfg.Groups)
 	switch {
@@ -176,19 +147,8 @@ func (v *validator) groups() {
 		v.add("GROUPS", ruleError(err.Error()))
 		return
 	}
-	cfg.rules, cfg.discovery = quick, collector.DefaultDiscovery()
-	if cfg.ConfigFile == "" {
-		return
-	}
-	content, err := os.ReadFile(cfg.ConfigFile)
-	if err != nil {
-		v.brokenFile("CONFIG_FILE", fileReason(err))
-		return
-	}
-	file, problems := parseConfigFile(cfg.ConfigFile, content)
-	v.problems = append(v.problems, problems...)
 	cfg.rules, cfg.discovery = slices.Concat(quick, file.Groups), file.Discovery
-	if len(problems) > 0 {
+	if !read {
 		return
 	}
 	if file.Presets != nil {

@@ -104,6 +104,18 @@ func (d staleAfter) String() string {
 	return collector.Duration(d).String()
 }
 
+// autoBool is true or false, or auto: what is found decides.
+type autoBool string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *autoBool) UnmarshalText(text []byte) error {
+	if !slices.Contains([]string{"auto", "true", "false"}, string(text)) {
+		return errors.New("none of the three")
+	}
+	*b = autoBool(text)
+	return nil
+}
+
 // databases are the numbers of databases; none means all of them.
 type databases []int
 
