@@ -15,7 +15,7 @@ LDFLAGS := -s -w -X $(VERSION_PACKAGE).Version=$(VERSION) -X $(VERSION_PACKAGE).
 TEST := TEST_KEYHEALTH_REQUIRE=1 go test -race -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: setup fmt vet lint test race rules smoke bench stats chaos build image docs clean help
+.PHONY: setup fmt vet lint test race rules smoke bench stats property compare chaos build image docs clean help
 
 setup: ## install what the tests need and the machine lacks (Debian, Ubuntu)
 	@if [ "$(SETUP)" != no ]; then .ci/setup.sh; fi
@@ -26,10 +26,12 @@ fmt: ## format the Go files
 vet: ## go vet
 	go vet ./...
 	cd dashboards/generate && go vet ./...
+	cd bench && go vet ./...
 
 lint: $(GOLANGCI) ## the linters of .golangci.yml
 	$(GOLANGCI) run ./...
 	cd dashboards/generate && ../../$(GOLANGCI) run --config ../../.golangci.yml ./...
+	cd bench && ../$(GOLANGCI) run --config ../.golangci.yml ./...
 
 test: setup ## every test, with the race detector, against real servers
 	$(TEST) ./...
@@ -50,6 +52,12 @@ bench: ## the benchmarks
 
 stats: setup ## how often the intervals hold, on real servers: 40 minutes, the figures of docs/statistics.md
 	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STATS=1 go test -count 1 -timeout 4h -v -run '^TestStats' ./collector
+
+property: setup ## 100,000 steps of the limiter's property test on each server
+	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STEPS=100000 go test -count 1 -timeout 30m -run Property -v ./limiter
+
+compare: setup ## the limiter beside redis_rate, throttled and ulule/limiter
+	cd bench && go test -count 1 -v -each 2s -rounds 5 .
 
 chaos: setup ## a Cluster to which everything happens for half an hour
 	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_CHAOS=30m go test -count 1 -timeout 1h -v -run '^TestChaos$$' ./collector

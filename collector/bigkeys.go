@@ -65,7 +65,6 @@ func (s *session) searchBig(ctx context.Context, databases []*dbTally) (searched
 			queue = append(queue, candidate)
 		}
 	}
-	s.big.known = nil
 	calls := len(queue)
 	if queue, err = s.inBatches(ctx, queue, s.target.Sweep.ScanCount, s.learnTypes); err != nil {
 		return false, err
@@ -75,6 +74,10 @@ func (s *session) searchBig(ctx context.Context, databases []*dbTally) (searched
 	if queue, err = s.inBatches(ctx, queue, memoryBatch, s.learnSizes); err != nil {
 		return false, err
 	}
+	if s.denied["type"] || s.denied["memory_usage"] {
+		return false, nil
+	}
+	s.big.known = nil
 	for _, k := range queue {
 		s.big.add(k)
 	}
@@ -82,7 +85,7 @@ func (s *session) searchBig(ctx context.Context, databases []*dbTally) (searched
 	for _, d := range databases {
 		s.assignBig(d)
 	}
-	return !s.denied["type"] && !s.denied["memory_usage"], nil
+	return true, nil
 }
 
 // class orders what is sized: what was big, then collections, then strings.
@@ -150,9 +153,11 @@ func (s *session) learnSizes(ctx context.Context, keys []bigKey) ([]bigKey, erro
 	var long []typedName
 	var at []int
 	for i := range keys {
-		keys[i].bytes, keys[i].length = max(0, bytes[i]), 0
+		keys[i].bytes = max(0, bytes[i])
 		if keys[i].bytes >= smallestElement*s.big.Elements && lengthCommands[keys[i].keyType] != "" {
 			long, at = append(long, typedName{keys[i].name, keys[i].keyType}), append(at, i)
+		} else {
+			keys[i].length = 0
 		}
 	}
 	if len(long) == 0 {
@@ -161,7 +166,7 @@ func (s *session) learnSizes(ctx context.Context, keys []bigKey) ([]bigKey, erro
 	if err := s.spareAges(ctx); err != nil {
 		return nil, err
 	}
-	lengths, err := s.lengthsOf(ctx, long)
+	lengths, err := s.lengthsOf(ctx, long) // none where they are refused: the last ones stand
 	for i, length := range lengths {
 		keys[at[i]].length = max(0, length)
 	}

@@ -113,6 +113,43 @@ func TestBigKeysAmongTheSizes(t *testing.T) {
 	})
 }
 
+// TestBigKeysSurviveAFailure: what is known is not forgotten when nobody can look.
+func TestBigKeysSurviveAFailure(t *testing.T) {
+	for name, fail := range map[string]func(*fakeNode) func(){
+		"cut": func(n *fakeNode) func() {
+			n.script(failOn("type", cutError()))
+			return func() { n.script(nil) }
+		},
+		"refused": func(n *fakeNode) func() {
+			n.deny("memory", true)
+			return func() { n.deny("memory", false) }
+		},
+		"lengths refused": func(n *fakeNode) func() {
+			n.deny("length", true)
+			return func() { n.deny("length", false) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				n := newFakeNode(t)
+				n.add(0, "limit:string", fakeKey{bytes: 1 << 21})
+				n.add(0, "limit:list", fakeKey{keyType: "list", length: 10_000, bytes: 20_000})
+				s := newSweeper(bigTarget(t, 1000), n, 1)
+				sweepOf(t, s)
+				mend := fail(n)
+				_, _ = s.sweep(t.Context(), func(Info, time.Duration) {})
+				if len(s.big.known) != 2 {
+					t.Errorf("%d are known", len(s.big.known))
+				}
+				mend()
+				if big := mustGroup(t, sweepOf(t, s), 0, "limit").Big; big == nil || big.Keys != 2 {
+					t.Errorf("%+v", big)
+				}
+			})
+		})
+	}
+}
+
 // TestBigKeysAreBounded: the biggest are remembered.
 func TestBigKeysAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -168,7 +168,7 @@ func FuzzClassify(f *testing.F) {
 			if bound, _ := d.bound(name); bound <= 0 {
 				t.Errorf("%q is bounded by %v", name, bound)
 			}
-			d.leaks(name, time.Unix(1_764_500_000, 0))
+			d.leaks(name, time.Unix(1_764_500_000, 0), false)
 		}
 	})
 }

@@ -55,8 +55,12 @@ func (s *session) confirm(ctx context.Context, databases []*dbTally) error {
 		k.tally.confirmed = append(k.tally.confirmed, *k)
 	}
 	for _, k := range keys {
-		if !k.refused { // what nobody could look at is no zombie, and no healthy key either
-			k.tally.looked++
+		if k.refused { // what nobody could look at is no zombie, and no healthy key either
+			continue
+		}
+		k.tally.looked++
+		if k.gone {
+			k.tally.gone++
 		}
 	}
 	return s.readClock(ctx)
@@ -113,6 +117,8 @@ func (s *session) lookAt(ctx context.Context, keys []*key) (still []*key, err er
 			switch ttls[i] {
 			case ttlNone:
 				still = append(still, k)
+			case ttlGone:
+				k.gone = true
 			case ttlRefused:
 				k.refused = true
 				s.capabilities.refuse("pttl")

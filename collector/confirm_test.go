@@ -58,8 +58,9 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestConfirm: a key that got its TTL or vanished is no zombie. One that may not be
-// read any more is neither: the others stand for it, within their interval.
+// TestConfirm: a key that got its TTL or vanished is no zombie, but what came in
+// the place of the latter may be one. One that may not be read any more is neither:
+// the others stand for it.
 func TestConfirm(t *testing.T) {
 	for groups, change := range map[string]time.Duration{
 		"limit=limit:*@60s": time.Second,             // before the second looks
@@ -80,7 +81,8 @@ func TestConfirm(t *testing.T) {
 				})
 				result := sweepOf(t, newSweeper(targetOf(t, groups), n, 1))
 				g := mustGroup(t, result, 0, "limit")
-				if g.Keys != 100 || g.WithoutTTL != 100 || !near(g.Zombies.Keys, 100./3) || g.Zombies.Seen != 25 || !near(g.Zombies.Interval.Lower, clopperPearson(25, 75).Lower) {
+				if g.Keys != 100 || g.WithoutTTL != 100 || !near(g.Zombies.Keys, 100./3) || g.Zombies.Seen != 25 ||
+					!near(g.Zombies.Interval.Lower, clopperPearson(25, 75).Lower) || !near(g.Zombies.Interval.Upper, clopperPearson(50, 75).Upper) {
 					t.Errorf("%+v %+v", g, *g.Zombies)
 				}
 				for _, k := range result.databases[0].groups[0].confirmed {
@@ -91,6 +93,26 @@ func TestConfirm(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReplacedInMidWalk: keys that went between the looks may have come back under
+// other names; nobody may be sure that there are none.
+func TestReplacedInMidWalk(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.put(0, "limit:%d", 100, 0)
+		n.put(0, "limit:fine:%d", 100, time.Minute)
+		time.AfterFunc(time.Second, func() {
+			for i := range 100 {
+				n.remove(0, fmt.Sprintf("limit:%d", i))
+			}
+			n.put(0, "limit:new:%d", 100, 0)
+		})
+		z := mustGroup(t, sweepOf(t, newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)), 0, "limit").Zombies
+		if z.Keys != 0 || z.Interval != (Interval{0, 0.5}) {
+			t.Errorf("%+v, want none seen, and up to a half", *z)
+		}
+	})
 }
 
 // TestConfirmInSeveralDatabases: a name is looked at again in its own database.

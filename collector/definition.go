@@ -51,12 +51,12 @@ const leakAfter = 24 * time.Hour
 
 // leaks says whether the key of a name that holds a time or a window index is
 // older than the group's max TTL, and whether it holds one at all.
-func (d *definition) leaks(name string, now time.Time) (leaked, timed bool) {
+func (d *definition) leaks(name string, now time.Time, fixed bool) (leaked, timed bool) {
 	bound, stated := d.bound(name)
 	if !stated {
 		bound = leakAfter
 	}
-	if at, found := nameTime(name); found {
+	if at, found := nameTime(name); found && !fixed {
 		return !now.IsZero() && now.Sub(at) > bound, true
 	}
 	index, found := d.index.in(name)

@@ -43,10 +43,10 @@ func TestLeaks(t *testing.T) {
 		{&definition{}, "limiter:1700000040", true, true},
 		{&definition{maxTTL: 100 * 365 * day, stated: true}, "limiter:1700000040", false, true},
 	} {
-		if leaked, timed := test.d.leaks(test.name, now); leaked != test.leaked || timed != test.timed {
+		if leaked, timed := test.d.leaks(test.name, now, false); leaked != test.leaked || timed != test.timed {
 			t.Errorf("%s: leaked %v, timed %v, want %v, %v", test.name, leaked, timed, test.leaked, test.timed)
 		}
-		if leaked, timed := test.d.leaks(test.name, time.Time{}); leaked || timed != test.timed {
+		if leaked, timed := test.d.leaks(test.name, time.Time{}, false); leaked || timed != test.timed {
 			t.Errorf("%s: leaked %v, timed %v without the server's clock", test.name, leaked, timed)
 		}
 	}

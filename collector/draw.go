@@ -26,6 +26,7 @@ type key struct {
 	due     time.Time // the next look
 	without bool      // it had no TTL
 	refused bool      // it could not be looked at again
+	gone    bool      // it was there no more
 }
 
 // nameStore bounds the names that all draws of a node hold together.

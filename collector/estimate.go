@@ -80,10 +80,11 @@ func (s strata) confirmed(count func(*reading) float64) float64 {
 }
 
 // lockedOut scales those of the confirmed keys whose state is at the limit;
-// unknown where there are zombies and no state can be compared with it.
+// unknown where there are zombies and most of their states cannot be compared
+// with it.
 func (s strata) lockedOut() (n float64, known bool) {
 	for _, r := range s {
-		if r.confirmed > 0 && r.judged == 0 {
+		if r.confirmed > 0 && (r.judged == 0 || 2*r.judged < r.tried) {
 			return 0, false
 		}
 	}
@@ -92,7 +93,9 @@ func (s strata) lockedOut() (n float64, known bool) {
 
 // interval bounds the zombie ratio. Where all suspects were looked at, the
 // zombies among the keys seen are known; else the bounds of the share without
-// TTL and those of the confirmed share are multiplied.
+// TTL and those of the confirmed share are multiplied. Suspects that were gone
+// are no zombies, but what came in their place may be: they count for the upper
+// bound.
 func (s strata) interval(ratio, keys, without float64) Interval {
 	all := true
 	var weights float64 // sum of (share of the keys without TTL)^2 / looks
@@ -102,13 +105,16 @@ func (s strata) interval(ratio, keys, without float64) Interval {
 			weights += share * share / r.looked
 		}
 	}
+	most := math.Min(1, ratio+s.confirmed(func(r *reading) float64 { return r.gone })/keys)
 	if all {
-		return s.share(ratio, keys)
+		return Interval{s.share(ratio, keys).Lower, s.share(most, keys).Upper}
 	}
 	bounds := s.share(without/keys, keys)
 	looked := math.Max(1, math.Round(without*without/weights)) // as many looks as one group would need to be this sure
-	confirmed := clopperPearson(math.Round(looked*ratio*keys/without), looked)
-	return Interval{bounds.Lower * confirmed.Lower, bounds.Upper * confirmed.Upper}
+	confirmed := func(ratio float64) Interval {
+		return clopperPearson(math.Min(looked, math.Round(looked*ratio*keys/without)), looked)
+	}
+	return Interval{bounds.Lower * confirmed(ratio).Lower, bounds.Upper * confirmed(most).Upper}
 }
 
 // share bounds a share of the keys; after a walk there is no doubt. Each stratum

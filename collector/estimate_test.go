@@ -256,6 +256,35 @@ func TestEstimateLeaksAndLockouts(t *testing.T) {
 	}
 }
 
+// TestPhoneNumbersAreNoTimes: where a zombie locks its caller out, ten digits are a
+// time only if the keys that are in use have times of now.
+func TestPhoneNumbersAreNoTimes(t *testing.T) {
+	for name, test := range map[string]struct {
+		live, zombie string
+		leaked, risk float64
+	}{
+		"phone numbers":                     {"sms:15123451%02d", "sms:15123458%02d", 0, 100},
+		"phone numbers of the future alone": {"sms:u%d", "sms:21255511%02d", 0, 100},
+		"windows":                           {"sms:9467010%02d", "sms:9467000%02d", 0, 100}, // nine digits are none
+		"windows in milliseconds":           {"sms:9466848000%02d", "sms:9466000000%02d", 0, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				n := newFakeNode(t)
+				n.skew = 26 * 365 * 24 * time.Hour // to 2025
+				n.put(0, test.live, 100, time.Hour)
+				n.put(0, test.zombie, 100, 0)
+				target := targetOf(t, "")
+				target.Rules = []Rule{{Name: "sms", Match: Globs{"sms:*"}, Window: Duration(time.Hour), Limit: 5}}
+				z := mustGroup(t, sweepOf(t, newSweeper(target, n, 1)), 0, "sms").Zombies
+				if z.Leaked != test.leaked || z.LockoutRisk != test.risk {
+					t.Errorf("%v leaked, %v at risk", z.Leaked, z.LockoutRisk)
+				}
+			})
+		})
+	}
+}
+
 func TestEstimateMemory(t *testing.T) {
 	of := func(bytes float64, n int) mean { return mean{bytes * float64(n), n} }
 	tests := []struct {

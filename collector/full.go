@@ -68,7 +68,7 @@ func (s *sweeper) fullWalk(ctx context.Context) (walked bool, err error) {
 	}
 	run := s.newSession(c)
 	defer func() { run.close() }()
-	run.isFull, run.counting.loose = true, nil
+	run.isFull, run.taken, run.counting.loose = true, time.Now(), nil
 	if err := run.greet(ctx, func(Info, time.Duration) {}); err != nil {
 		return false, timedOut(ctx, err)
 	}
@@ -110,11 +110,20 @@ func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 	if err := readable(result.databases); err != nil {
 		return err
 	}
-	if err := s.totals(ctx, result); err != nil {
-		return err
-	}
-	if err := s.lookCloser(ctx, result); err != nil {
-		return err
+	for {
+		err := s.totals(ctx, result)
+		if err == nil {
+			err = s.lookCloser(ctx, result)
+		}
+		if err == nil {
+			break
+		}
+		if err := s.resume(ctx, numbers[0], err); err != nil {
+			return err
+		}
+		for _, d := range result.databases {
+			d.lookAnew()
+		}
 	}
 	for _, d := range result.databases {
 		e := newEstimator(d)
@@ -124,13 +133,23 @@ func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 	return nil
 }
 
-// rest waits between two steps. A full walk lets sweeps work meanwhile.
+// rest waits between two steps. A full walk lets sweeps work meanwhile, but not
+// before it has worked for a tenth of the interval: where sweeps fill theirs it
+// would never come to an end.
 func (s *session) rest(ctx context.Context, d time.Duration) error {
-	if !s.isFull {
+	if !s.isFull || time.Since(s.taken) < s.target.Sweep.Interval/10 {
 		return sleep(ctx, d)
 	}
+	return s.giveWay(ctx, d)
+}
+
+// giveWay lets sweeps work for a time.
+func (s *session) giveWay(ctx context.Context, d time.Duration) error {
 	s.turn.pass()
-	defer s.turn.take()
+	defer func() {
+		s.turn.take()
+		s.taken = time.Now()
+	}()
 	return sleep(ctx, d)
 }
 
@@ -144,7 +163,7 @@ func (s *session) resume(ctx context.Context, db int, lost error) error {
 	process := s.info.Text("run_id")
 	s.close()
 	for wait := firstRetry; ; wait = min(2*wait, s.target.Sweep.Interval) {
-		if err := s.rest(ctx, wait); err != nil {
+		if err := s.giveWay(ctx, wait); err != nil {
 			return err
 		}
 		c, err := s.node.connect(ctx)

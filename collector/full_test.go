@@ -2,6 +2,7 @@ package collector
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -83,6 +84,69 @@ func TestFullWalkContradicted(t *testing.T) {
 		pass(12 * time.Minute)
 		if g := limitOf(w); g.Keys > 0 {
 			t.Errorf("twelve minutes after the group was emptied: %+v", g)
+		}
+	})
+}
+
+// TestFullWalkOutlived: keys that are gone do not come back, however few they were,
+// and what was contradicted once is not believed again.
+func TestFullWalkOutlived(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, target := rareNode(t)
+		n.put(0, "limit:more:%d", 180, 0)
+		w := watch(t, target, n)
+		pass(10 * time.Minute)
+		if z := limitOf(w).Zombies; z.Keys != 200 {
+			t.Fatalf("%+v", z)
+		}
+		for i := range 180 {
+			n.remove(0, fmt.Sprintf("limit:more:%d", i))
+			n.remove(0, fmt.Sprintf("limit:%d", i))
+		}
+		pass(12 * time.Minute)
+		for range 20 {
+			pass(time.Minute)
+			if g := limitOf(w); g.Keys > 0 || g.Zombies.Keys > 0 {
+				t.Fatalf("twelve minutes after the keys were removed: %+v, %+v", g, g.Zombies)
+			}
+		}
+	})
+}
+
+// TestFullWalkOfAChange: what a walk found of a database that became another one
+// meanwhile stands for nothing.
+func TestFullWalkOfAChange(t *testing.T) {
+	d := &dbTally{sized: true, before: DBSize{1000, 900}, after: DBSize{500, 400}}
+	if d.steady() {
+		t.Error("half of the keys are gone, and it is steady")
+	}
+	if d.after = (DBSize{900, 800}); !d.steady() {
+		t.Error("a tenth of the keys is gone, and it is not steady")
+	}
+}
+
+// TestAnotherProcess: what was found before a restart is not mixed with what is
+// there after it.
+func TestAnotherProcess(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		n, target := rareNode(t)
+		target.Sweep.FullEvery = 0
+		s := newSweeper(target, n, 1)
+		for range 5 {
+			sweepOf(t, s)
+			time.Sleep(time.Minute)
+		}
+		s.big.known = []bigKey{{name: "big", bytes: 1 << 30}}
+		if len(s.pools.of) == 0 {
+			t.Fatal("nothing is pooled: it shows nothing")
+		}
+		n.say("run_id", "2")
+		g := mustGroup(t, sweepOf(t, s), 0, "limit")
+		if !g.Oldest.After(time.Now().Add(-time.Minute)) {
+			t.Errorf("on another process the figures are of %v", g.Oldest)
+		}
+		if len(s.big.known) > 0 {
+			t.Error("big keys of another process are known")
 		}
 	})
 }

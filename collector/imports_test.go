@@ -50,9 +50,11 @@ var roomRules = []roomRule{
 		func(i string) bool { return !standard(i) && !within(goRedis, prometheusModule, yamlModule)(i) },
 	},
 	{
-		"limiter/ uses the standard library and go-redis: no Prometheus, no collector",
+		"limiter/ uses the standard library, go-redis and x/time: no Prometheus, no collector",
 		func(f string) bool { return in(f, "limiter") && !test(f) },
-		func(i string) bool { return !standard(i) && !within(goRedis, "keyhealth/limiter")(i) },
+		func(i string) bool {
+			return !standard(i) && !within(goRedis, "golang.org/x/time", "keyhealth/limiter")(i)
+		},
 	},
 	{
 		"nobody imports the command",

@@ -10,8 +10,9 @@ import (
 // samples, which are independent of each other.
 const fewExamined = 1000
 
-// poolDrift is the share by which a sample's database may have been larger or
-// smaller than it is now: the mean of samples from other times would lag behind.
+// poolDrift is the share by which a sample's database, or its keys without TTL,
+// may have been more or fewer than they are now: the mean of samples from other
+// times would lag behind.
 const poolDrift = 0.1
 
 // pools keeps the last samples' readings of groups too rare for one.
@@ -55,8 +56,11 @@ func newPools(sweep Sweep) *pools {
 // from before it count no longer.
 func (p *pools) keep(c *classifier, e *estimator) {
 	p.forget(e.db)
+	if !e.steady() {
+		return
+	}
 	for _, t := range e.groups {
-		if t.definition != nil && t.examined() > 0 {
+		if t.definition != nil && t.examined() > 0 && 5*t.gone <= t.without {
 			number := slices.Index(c.definitions, t.definition)
 			p.walks[pooled{e.db, t.name}] = fullReading{number, e.reading(t)}
 		}
@@ -99,12 +103,13 @@ func (p *pools) absent(db int, met func(number int) bool) []int {
 // the last full walk where the group is rare and no sample since speaks against
 // it, else from the last samples.
 func (p *pools) add(group pooled, number int, latest reading) reading {
-	sum := p.sum(group, number, latest)
 	walked, known := p.walks[group]
-	if !known || sum.examined >= fewExamined || latest.at.Sub(walked.at) > 2*p.fullEvery || walked.contradicted(sum) {
-		return sum
+	sum := p.sum(group, number, latest, known)
+	if known && sum.examined < fewExamined && latest.at.Sub(walked.at) <= 2*p.fullEvery && !walked.contradicted(sum) {
+		return walked.reading
 	}
-	return walked.reading
+	delete(p.walks, group) // what was not so once is not so again
+	return sum
 }
 
 // unlikely is how improbable samples must be, if what a full walk found still
@@ -129,10 +134,10 @@ func (f *fullReading) contradicted(since reading) bool {
 
 // sum keeps a sample's reading and answers it together with as many earlier ones
 // of a database of about the same size as are needed. A sample that met no key
-// of a group counts like any other.
-func (p *pools) sum(group pooled, number int, latest reading) reading {
+// of a group that is known counts like any other.
+func (p *pools) sum(group pooled, number int, latest reading, known bool) reading {
 	kept := p.of[group]
-	if latest.examined >= fewExamined || kept == nil && latest.examined == 0 {
+	if latest.examined >= fewExamined || kept == nil && latest.examined == 0 && !known {
 		delete(p.of, group)
 		return latest
 	}
@@ -145,17 +150,32 @@ func (p *pools) sum(group pooled, number int, latest reading) reading {
 	kept.readings = slices.Delete(kept.readings, 0, max(0, len(kept.readings)-p.most))
 	var sum reading
 	for _, r := range slices.Backward(kept.readings) {
-		if math.Abs(r.among-latest.among) > poolDrift*latest.among {
+		if drifted(r.among, latest.among) || drifted(r.persistent, latest.persistent) {
 			continue
 		}
 		if sum.add(r); sum.examined >= fewExamined {
 			break
 		}
 	}
-	if sum.examined == 0 {
+	if sum.examined == 0 && !known {
 		delete(p.of, group)
 	}
 	return sum
+}
+
+// drifted says whether a number of keys differs from what it is now by more than
+// its tenth, or by more than a few.
+func drifted(then, now float64) bool {
+	return math.Abs(then-now) > math.Max(poolDrift*now, fewKeys)
+}
+
+// fewKeys is a difference that says nothing, however small the number.
+const fewKeys = 20
+
+// reset forgets everything: the server is another one.
+func (p *pools) reset() {
+	clear(p.of)
+	clear(p.walks)
 }
 
 // drop forgets the samples of discovered groups that were not shown this time:

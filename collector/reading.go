@@ -5,6 +5,7 @@ package collector
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type reading struct {
 	samples float64   // how many sweeps are added up
 	exact   bool      // every key was met
 	among   float64   // keys in the database then, or the latest of them
+
+	persistent float64 // keys without TTL in it
 
 	covered  float64 // share of SCAN's order that was, in each sweep in it
 	examined float64 // keys met
@@ -31,6 +34,7 @@ type reading struct {
 	unknown   bool // some are, and none was looked at
 	allLooked bool
 	looked    float64
+	gone      float64
 	confirmed float64
 	leaked    float64
 	lockout   float64
@@ -78,6 +82,13 @@ func (d *dbTally) still() bool {
 	return d.sized && near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
 }
 
+// steady says whether a long walk's database is still about the same: else what
+// the walk found is of no time.
+func (d *dbTally) steady() bool {
+	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 0.2*float64(max(a, b)) }
+	return !d.sized || near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
+}
+
 // live estimates the keys that have not expired. A sample that agrees with INFO
 // within three times its own error (measured: 0.95 / sqrt(n)) takes INFO's
 // number: what is cut off above would bias it otherwise.
@@ -117,23 +128,25 @@ func (d *dbTally) among() float64 {
 // reading scales a group's tally.
 func (e *estimator) reading(t *tally) reading {
 	r := reading{
-		at:        e.at,
-		samples:   1,
-		exact:     e.walked,
-		among:     e.among(),
-		covered:   e.share,
-		examined:  float64(t.examined()),
-		effect:    t.tags.effect(t.examined(), t.without),
-		without:   float64(t.without) * e.scaleWithout,
-		excessive: float64(t.excessive) * e.scaleWith,
-		unknown:   t.expectsTTL() && t.without > 0 && t.looked == 0 || t.unreadable(),
-		allLooked: t.looked == t.without,
-		looked:    float64(t.looked),
-		confirmed: float64(len(t.confirmed)),
-		tried:     float64(t.states.tried),
-		judged:    float64(t.states.judged),
-		lockedOut: float64(t.states.lockedOut),
-		size:      t.size,
+		at:         e.at,
+		samples:    1,
+		exact:      e.walked,
+		among:      e.among(),
+		persistent: float64(e.after.WithoutTTL()),
+		covered:    e.share,
+		examined:   float64(t.examined()),
+		effect:     t.tags.effect(t.examined(), t.without),
+		without:    float64(t.without) * e.scaleWithout,
+		excessive:  float64(t.excessive) * e.scaleWith,
+		unknown:    t.expectsTTL() && t.without > 0 && t.looked == 0 || t.unreadable(),
+		allLooked:  t.looked == t.without,
+		looked:     float64(t.looked),
+		gone:       float64(t.gone),
+		confirmed:  float64(len(t.confirmed)),
+		tried:      float64(t.states.tried),
+		judged:     float64(t.states.judged),
+		lockedOut:  float64(t.states.lockedOut),
+		size:       t.size,
 	}
 	r.keys = r.without + float64(t.with)*e.scaleWith
 	for i, n := range t.bands {
@@ -147,14 +160,42 @@ func (e *estimator) reading(t *tally) reading {
 	return r
 }
 
+// holdsTimes says whether what looks like unix times in the names of a group are
+// some. Of its keys with a TTL, which are in use, most are of now then; a phone
+// number or another id of ten digits is not. Where no key with a TTL tells, a time
+// that is still to come is none.
+func (t *tally) holdsTimes(now time.Time) bool {
+	if now.IsZero() {
+		return true
+	}
+	bound, stated := t.maxTTL("")
+	if !stated {
+		bound = leakAfter
+	}
+	current := 0
+	for _, at := range t.times {
+		if now.Sub(at).Abs() <= bound {
+			current++
+		}
+	}
+	if len(t.times) > 0 {
+		return 2*current >= len(t.times)
+	}
+	return !slices.ContainsFunc(t.confirmed, func(k key) bool {
+		at, found := nameTime(k.name)
+		return found && at.Sub(now) > bound
+	})
+}
+
 // consequences counts the confirmed keys that are leaks, and those with a fixed
 // name that lock their caller out.
 func (e *estimator) consequences(t *tally) (leaked, lockout float64) {
 	if !t.expectsTTL() {
 		return 0, 0
 	}
+	fixed := t.definition.lockout && !t.holdsTimes(e.now)
 	for _, k := range t.confirmed {
-		switch leaks, timed := t.definition.leaks(k.name, e.now); {
+		switch leaks, timed := t.definition.leaks(k.name, e.now, fixed); {
 		case leaks:
 			leaked++
 		case !timed && t.definition.lockout:
@@ -170,7 +211,7 @@ func (r *reading) add(other reading) {
 		r.at = other.at
 	}
 	if r.samples == 0 {
-		r.exact, r.allLooked, r.among = true, true, other.among
+		r.exact, r.allLooked, r.among, r.persistent = true, true, other.among, other.persistent
 	}
 	if examined := r.examined + other.examined; examined > 0 {
 		r.effect = (r.effect*r.examined + other.effect*other.examined) / examined
@@ -191,6 +232,7 @@ func (r *reading) add(other reading) {
 	r.looked += other.looked
 	r.unknown = r.looked == 0 && (r.unknown || other.unknown)
 	r.allLooked = r.allLooked && other.allLooked
+	r.gone += other.gone
 	r.confirmed += other.confirmed
 	r.leaked += other.leaked
 	r.lockout += other.lockout

@@ -19,7 +19,7 @@ const checkedPages = 100
 // so that a sample cut short at any moment is still a fair one.
 func (s *session) sample(ctx context.Context, d *dbTally, until time.Time) error {
 	starts := s.places(d.before.Keys)
-	batch := max(1, s.target.Sweep.ScanCount/sampleCount)
+	batch := max(1, s.batch()/sampleCount)
 	line := covered{line: s.line}
 	s.tags = nil
 	if s.line.perSlot() {

@@ -27,6 +27,7 @@ type session struct {
 	forbidden bool      // the ACL keeps some key's TTL from us
 
 	isFull     bool            // a full walk, which gives way to sweeps
+	taken      time.Time       // when it last took its turn
 	untouching bool            // our reads do not count as a use of a key
 	denied     map[string]bool // capabilities that are refused in this sweep
 	now        time.Time       // the server's time, when the suspects were last looked at; zero: unknown
@@ -75,6 +76,23 @@ func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) 
 		return s.conn.readonly(ctx)
 	}
 	return nil
+}
+
+// bulky is the mean size of a key from which on names may be too long for a
+// whole batch of them to be taken in at once.
+const bulky = 64 << 10 // bytes
+
+// batch is how many keys are asked for at once.
+func (s *session) batch() int {
+	sizes, _ := s.info.Keyspace()
+	keys := 0.0
+	for _, size := range sizes {
+		keys += float64(size.Keys)
+	}
+	if bytes, ok := s.info.Number("used_memory_dataset"); ok && keys > 0 && bytes/keys > bulky {
+		return min(sampleCount, s.target.Sweep.ScanCount)
+	}
+	return s.target.Sweep.ScanCount
 }
 
 // lookCloser looks again at what the pages showed: whether zombies are some, what

@@ -117,6 +117,25 @@ func TestStatesRefused(t *testing.T) {
 	}
 }
 
+// TestStatesOfOtherKinds: where most states cannot be compared with the limit, who
+// is locked out is unknown, not 0.
+func TestStatesOfOtherKinds(t *testing.T) {
+	for texts, known := range map[int]bool{1: true, 10: true, 11: false, 99: false} {
+		bubble(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			for i := range 10 {
+				n.add(0, "limit:n"+time.Duration(i).String(), fakeKey{value: "9"})
+			}
+			for i := range texts {
+				n.add(0, "limit:t"+time.Duration(i).String(), fakeKey{value: `{"n":50}`})
+			}
+			if z := mustGroup(t, sweepOf(t, newSweeper(limited(t, Up), n, 1)), 0, "limit").Zombies; z.StatesKnown != known {
+				t.Errorf("10 numbers and %d texts: %+v", texts, *z)
+			}
+		})
+	}
+}
+
 // TestNoTouch is sent to servers that know it, and only before something is read.
 func TestNoTouch(t *testing.T) {
 	for version, want := range map[string]int{"7.0.15": 0, "7.2.0": 1, "8.0.1": 1} {

@@ -28,6 +28,7 @@ type sweeper struct {
 	backlog backlog
 	big     bigKeys
 	walked  map[int]bool // databases that the last sweep walked
+	process string       // run_id of the server; empty: unknown
 	turn    turn         // of a sweep or a full walk
 	full    fullState
 	seen    map[int]bool // databases that ever had keys
@@ -122,10 +123,22 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	if err := run.greet(ctx, greeted); err != nil {
 		return nil, err
 	}
+	s.knowProcess(run.info.Text("run_id"))
 	result, err := run.databases(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s.settle(result, &run.counting, time.Now())
 	return result, nil
+}
+
+// knowProcess forgets what was found on another process of the server: it may
+// hold other keys.
+func (s *sweeper) knowProcess(id string) {
+	if s.process != "" && id != s.process {
+		s.pools.reset()
+		s.big.known = nil
+		s.backlog = backlog{}
+	}
+	s.process = id
 }

@@ -44,7 +44,10 @@ type tally struct {
 	memWith    *draw // keys whose size is asked; nil where sizes are off
 	memWithout *draw
 
+	times []time.Time // in the names of the first keys with a TTL; nil where nobody asks
+
 	looked    int64 // suspects that were looked at again
+	gone      int64 // of those, keys that were there no more: others may have come in their place
 	confirmed []key // suspects still without TTL at their last look
 	states    states
 
@@ -78,6 +81,20 @@ func (t *tally) merge(from *tally) {
 // expectsTTL says whether the group can have zombies.
 func (t *tally) expectsTTL() bool { return t.definition != nil && t.definition.ttl == Expected }
 
+// mostTimes is how many names show whether those of a group hold times.
+const mostTimes = 64
+
+// noteTime remembers the time in the name of a key with a TTL, in groups where it
+// decides whom a zombie locks out.
+func (t *tally) noteTime(name string) {
+	if t.definition == nil || !t.definition.lockout || len(t.times) == mostTimes {
+		return
+	}
+	if at, found := nameTime(name); found {
+		t.times = append(t.times, at)
+	}
+}
+
 // judgesTTL says whether a long TTL can be excessive.
 func (t *tally) judgesTTL() bool { return t.definition == nil || t.definition.ttl != Persistent }
 
@@ -107,6 +124,13 @@ type dbTally struct {
 
 	sized         bool // the server tells the sizes
 	before, after DBSize
+}
+
+// lookAnew forgets what a closer look has found.
+func (d *dbTally) lookAnew() {
+	for _, t := range d.groups {
+		t.looked, t.gone, t.confirmed, t.states, t.size = 0, 0, nil, states{}, sizes{}
+	}
 }
 
 // unmet says that keys came to a database after it was passed over as empty.
@@ -233,6 +257,7 @@ func (t *tally) add(m meeting) {
 	} else {
 		t.with++
 		t.bands[bandOf(m.ttl)]++
+		t.noteTime(m.name)
 		if t.judgesTTL() {
 			if bound, _ := t.maxTTL(m.name); m.ttl > bound.Milliseconds() {
 				t.excessive++

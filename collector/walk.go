@@ -78,7 +78,7 @@ func (s *session) spareExpiry(ctx context.Context) error {
 // page is one batch of a walk: a SCAN, then the TTL of what pick leaves of its
 // names.
 func (s *session) page(ctx context.Context, d *dbTally, cursor uint64, pick func([]string) []string) (page, error) {
-	pages, err := s.conn.scan(ctx, []uint64{cursor}, s.target.Sweep.ScanCount)
+	pages, err := s.conn.scan(ctx, []uint64{cursor}, s.batch())
 	if s.capabilities.note("scan", err) != nil {
 		return page{}, fmt.Errorf("SCAN: %w", err)
 	}

@@ -1,53 +1,70 @@
--- One decision of a fixed window, which starts with its first call.
---
--- KEYS[1]  the counter: a whole number with a TTL, the rest of the window
--- ARGV     limit (1 to 2^53), window in ms, cost (1 to limit), "count" or "peek"
--- returns  {allowed, calls left, ms until the window ends or 0 if none runs, healed}
---
--- A run makes at most one write, which either sets count and TTL together or
--- adds to a key whose TTL was just found good. So there is nothing to roll back
--- and no way to a key without TTL: a key does not expire while a script runs.
+-- The fixed window: a count, and the rest of the window as its TTL. a and b are
+-- not used.
 
-local key, limit, window, cost = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local counts = ARGV[4] == 'count'
+-- The short way.
 
-local value = redis.pcall('GET', key)
-if type(value) == 'table' then
-  return value -- the error as it is: WRONGTYPE, NOPERM
-end
-
-local count, rest, sick = 0, 0, false
-if value then
-  -- Stricter than tonumber, which takes 0x10, 1e3 and 007: INCRBY does not.
-  if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then
-    return redis.error_reply('NOTACOUNT the key does not hold a whole number')
+if ARGV[1] == 'take' then
+  local call = redis.call
+  local count, rest = redis.pcall('GET', KEYS[1]), call('PTTL', KEYS[1])
+  local ttl, limit, cost = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[2])
+  if rest > 0 and rest <= ttl and cost >= 1 and type(count) == 'string' and string.find(count, '^[1-9]%d*$') then
+    local left = limit - count - cost
+    if left >= 0 then
+      call('INCRBY', KEYS[1], ARGV[2])
+      return {left, rest}
+    end
   end
-  -- Read as a fraction, for not every Lua reads whole numbers beyond 2^63.
-  count, rest = tonumber(value .. '.0'), redis.call('PTTL', key)
-  sick = rest == -1 or rest > window or count < 0
 end
 
--- 0 ms left is a window that is over: SET takes no TTL of 0, and adding to the
--- key would leave it with one.
-local fresh = sick or rest <= 0
-if fresh then
-  count, rest = 0, 0
+-- The long way.
+
+policies.fixed = {
+  read = function(w, value)
+    -- Stricter than tonumber, which takes 0x10, 1e3 and 007: INCRBY does not.
+    if value ~= '0' and not string.find(value, '^%-?[1-9]%d*$') then
+      return false
+    end
+    -- Read as a fraction, for not every Lua reads whole numbers beyond 2^63.
+    w.count = tonumber(value .. '.0')
+    return true, w.count < 0
+  end,
+
+  clear = function(w)
+    w.count = 0
+  end,
+
+  look = function(w)
+    -- Not count + cost <= limit: above 2^53 a sum is no longer exact.
+    w.left = w.count < w.limit and w.limit - w.count or 0
+    w.wait, w.reset = w.rest, w.rest
+  end,
+
+  add = function(w, n)
+    if w.fresh then
+      call('SET', w.key, n, 'PX', w.ttl)
+      w.rest = w.ttl
+    elseif w.count < MOST then -- beyond that the next might overflow, and all are refused
+      call('INCRBY', w.key, n)
+    end
+    w.count = w.count + n
+  end,
+}
+
+-- Reservations.
+
+-- The mark of a reservation is the end of its window, in ms: the next window of
+-- the key ends a window later. What is compared is up to a second inexact: TIME
+-- and PTTL are two readings of the clock, and a miniredis lets only one go on.
+policies.fixed.mark = function(w)
+  return floor(now() / 1000) + w.rest
 end
 
--- Not count + cost <= limit: above 2^53 a sum is no longer exact.
-local left = math.max(limit - count, 0)
-local allowed = cost <= left
+policies.fixed.holds = function(w, mark)
+  return not w.fresh and math.abs(floor(now() / 1000) + w.rest - mark) <= math.min(1000, w.ttl / 2)
+end
 
--- As cost <= limit, a fresh window allows the call: a sick key is always
--- replaced here, whatever it held.
-if counts and allowed then
-  if fresh then
-    redis.call('SET', key, ARGV[3], 'PX', ARGV[2])
-    rest = window
-  else
-    redis.call('INCRBY', key, ARGV[3])
+policies.fixed.give = function(w, n)
+  if w.count < MOST then
+    call('DECRBY', w.key, math.min(n, w.count))
   end
-  left = left - cost
 end
-
-return {allowed and 1 or 0, left, rest, counts and sick and 1 or 0}

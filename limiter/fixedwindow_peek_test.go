@@ -34,7 +34,7 @@ func TestFixedWindowPeek(t *testing.T) {
 				}
 				before, changed := s.Look(t, key), changes(t, s)
 				got, err := l.Peek(t.Context(), tt.name)
-				if got := roundUp(got); got != tt.want || err != nil {
+				if got := hours(got); got != tt.want || err != nil {
 					t.Errorf("Peek is %+v, %v, want %+v", got, err, tt.want)
 				}
 				after := s.Look(t, key)

@@ -14,40 +14,6 @@ import (
 	"keyhealth/limiter/internal/limitertest"
 )
 
-func TestNewFixedWindow(t *testing.T) {
-	tests := []struct {
-		name string
-		FixedWindowConfig
-		want error
-	}{
-		{"the smallest", FixedWindowConfig{Limit: 1, Window: time.Millisecond}, nil},
-		{"the largest", FixedWindowConfig{Limit: 1 << 53, Window: MaxWindow, Prefix: "p"}, nil},
-		{"nothing", FixedWindowConfig{}, ErrLimit},
-		{"limit 0", FixedWindowConfig{Limit: 0, Window: hour}, ErrLimit},
-		{"negative limit", FixedWindowConfig{Limit: -1, Window: hour}, ErrLimit},
-		{"limit above 2^53", FixedWindowConfig{Limit: 1<<53 + 1, Window: hour}, ErrLimit},
-		{"largest number", FixedWindowConfig{Limit: math.MaxInt64, Window: hour}, ErrLimit},
-		{"window 0", FixedWindowConfig{Limit: 1}, ErrWindow},
-		{"negative window", FixedWindowConfig{Limit: 1, Window: -time.Second}, ErrWindow},
-		{"window under 1 ms", FixedWindowConfig{Limit: 1, Window: time.Millisecond - 1}, ErrWindow},
-		{"fraction of a millisecond", FixedWindowConfig{Limit: 1, Window: time.Second / 3}, ErrWindow},
-		{"a unix time as a window", FixedWindowConfig{Limit: 1, Window: 1764500000 * time.Second}, ErrWindow},
-		{"longest duration", FixedWindowConfig{Limit: 1, Window: math.MaxInt64}, ErrWindow},
-		{"brace in the prefix", FixedWindowConfig{Limit: 1, Window: hour, Prefix: "a{b"}, ErrPrefix},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			l, err := NewFixedWindow(nil, tt.FixedWindowConfig)
-			if !errors.Is(err, tt.want) || (l == nil) != (tt.want != nil) {
-				t.Errorf("%v, %v, want the error %v", l, err, tt.want)
-			}
-			if l != nil && l.MaxTTL() != tt.Window {
-				t.Errorf("MaxTTL is %v, want %v", l.MaxTTL(), tt.Window)
-			}
-		})
-	}
-}
-
 // TestFixedWindowDecisions is one subject's story: what is planted in its key,
 // what is asked, and what the answer is.
 func TestFixedWindowDecisions(t *testing.T) {
@@ -97,7 +63,7 @@ func TestFixedWindowDecisions(t *testing.T) {
 					run(t, s, slices.Insert(slices.Clone(tt.plant), 1, any(key))...)
 				}
 				got, err := l.AllowN(t.Context(), tt.name, tt.n)
-				if got := roundUp(got); got != tt.want || err != nil {
+				if got := hours(got); got != tt.want || err != nil {
 					t.Errorf("AllowN(%d) is %+v, %v, want %+v", tt.n, got, err, tt.want)
 				}
 				checkKey(t, s, l, tt.name, tt.count)
@@ -106,8 +72,8 @@ func TestFixedWindowDecisions(t *testing.T) {
 	})
 }
 
-// roundUp takes the time that the test has needed out of a result: an hour.
-func roundUp(r Result) Result {
+// hours takes the time that the test has needed out of a result: an hour.
+func hours(r Result) Result {
 	for _, d := range []*time.Duration{&r.RetryAfter, &r.ResetAfter} {
 		if *d > 0 && *d <= hour {
 			*d = hour
@@ -117,7 +83,7 @@ func roundUp(r Result) Result {
 }
 
 // checkKey wants the key of a subject to hold a count, and a TTL that is sound.
-func checkKey(t *testing.T, s *limitertest.Server, l *FixedWindow, subject, count string) {
+func checkKey(t *testing.T, s *limitertest.Server, l *Limiter, subject, count string) {
 	t.Helper()
 	k := s.Look(t, mustKey(t, l, subject))
 	if k.Type != "string" || k.Value != count || k.TTL <= 0 || k.TTL > l.MaxTTL() {
@@ -149,7 +115,7 @@ func TestFixedWindowRefusesCostAndSubject(t *testing.T) {
 func TestFixedWindowLeavesAlone(t *testing.T) {
 	plants := map[error][][]any{ErrWrongType: {{"LPUSH", "x"}, {"HSET", "f", "1"}, {"ZADD", "1", "x"}, {"SADD", "x"}}}
 	for _, text := range []string{"", " ", "x", "1.5", "1e3", "0x10", " 5", "5 ", "+5", "007", "-0", "--1", "-", "5\n", "inf", "nan", "五"} {
-		plants[ErrNotACount] = append(plants[ErrNotACount], []any{"SET", text}, []any{"SET", text, "EX", 10 * 3600})
+		plants[ErrUnreadable] = append(plants[ErrUnreadable], []any{"SET", text}, []any{"SET", text, "EX", 10 * 3600})
 	}
 	onServers(t, func(t *testing.T, s *limitertest.Server) {
 		l := mustFixedWindow(t, s.Client, 5, hour)

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,34 +25,49 @@ const (
 // it, because escape follows every % with two hex digits.
 const hashMark = "%sha256:"
 
-// keyNames builds "<prefix>:{<subject>}:<policy>:<window>". Braces occur in it
-// only where they stand here: the prefix has none and escape leaves none. So
-// the hash tag is the subject, all keys of a subject are in one slot of a
-// Cluster, and what is before, in and after the tag can be told apart: two
-// subjects, or two windows of one, never share a key.
+// keyNames builds "<prefix>:{<subject>}:<policy>:<window>", one for each window.
+// Braces occur in it only where they stand here: the prefix has none and escape
+// leaves none. So the hash tag is the subject, all keys of a subject are in one
+// slot of a Cluster, and what is before, in and after the tag can be told apart:
+// two subjects, or two windows of one, never share a key.
 type keyNames struct {
-	before, after string
+	before string
+	after  []string
 }
 
-func newKeyNames(prefix, policy string, window time.Duration) (keyNames, error) {
+func newKeyNames(prefix string, windows []window) (keyNames, error) {
 	if prefix == "" {
 		prefix = DefaultPrefix
 	}
 	if strings.ContainsAny(prefix, "{}") {
-		return keyNames{}, fmt.Errorf("limiter: %w: %q", ErrPrefix, prefix)
+		return keyNames{}, fmt.Errorf("%w: %q", ErrPrefix, prefix)
 	}
-	return keyNames{before: prefix + ":{", after: "}:" + policy + ":" + windowName(window)}, nil
+	names := keyNames{before: prefix + ":{"}
+	for _, w := range windows {
+		after := "}:" + w.name
+		if slices.Contains(names.after, after) {
+			return keyNames{}, fmt.Errorf("%w: %s", ErrPolicies, w.name)
+		}
+		names.after = append(names.after, after)
+	}
+	return names, nil
 }
 
-func (k keyNames) of(subject string) (string, error) {
+func (k keyNames) of(subject string) ([]string, error) {
 	switch {
 	case subject == "":
-		return "", fmt.Errorf("limiter: %w", ErrSubject)
+		return nil, fmt.Errorf("limiter: %w", ErrSubject)
 	case len(subject) > MaxSubject:
 		sum := sha256.Sum256([]byte(subject))
-		return k.before + hashMark + hex.EncodeToString(sum[:]) + k.after, nil
+		subject = hashMark + hex.EncodeToString(sum[:])
+	default:
+		subject = escape(subject)
 	}
-	return k.before + escape(subject) + k.after, nil
+	keys := make([]string, len(k.after))
+	for i, after := range k.after {
+		keys[i] = k.before + subject + after
+	}
+	return keys, nil
 }
 
 // escape writes braces, the percent sign, spaces and control bytes as %XX. It

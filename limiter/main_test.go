@@ -46,23 +46,35 @@ func startMini(t *testing.T) (*miniredis.Miniredis, *limitertest.Server) {
 	return m, &limitertest.Server{Client: c, FastForward: m.FastForward}
 }
 
-// mustFixedWindow makes a fixed window that is valid.
-func mustFixedWindow(t testing.TB, c client, limit int64, window time.Duration) *FixedWindow {
+// mustNew makes a limiter that is valid.
+func mustNew(t testing.TB, c client, policies ...Policy) *Limiter {
 	t.Helper()
-	l, err := NewFixedWindow(c, FixedWindowConfig{Limit: limit, Window: window})
+	return mustNewWith(t, c, Options{Down: FailClosed}, policies...)
+}
+
+func mustNewWith(t testing.TB, c client, o Options, policies ...Policy) *Limiter {
+	t.Helper()
+	l, err := New(c, o, policies...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
 
-func mustKey(t testing.TB, l *FixedWindow, subject string) string {
+// mustFixedWindow makes a fixed window that is valid.
+func mustFixedWindow(t testing.TB, c client, limit int64, window time.Duration) *Limiter {
 	t.Helper()
-	key, err := l.Key(subject)
-	if err != nil {
-		t.Fatal(err)
+	return mustNew(t, c, FixedWindow{Limit: limit, Window: window})
+}
+
+// mustKey is the subject's key of a limiter with one policy.
+func mustKey(t testing.TB, l *Limiter, subject string) string {
+	t.Helper()
+	keys, err := l.Keys(subject)
+	if err != nil || len(keys) != 1 {
+		t.Fatal(keys, err)
 	}
-	return key
+	return keys[0]
 }
 
 // run sends a command that has to succeed.

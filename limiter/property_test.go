@@ -1,198 +1,193 @@
-// This file owns the property: whatever happens to a key, each answer is the
-// one of a model in plain Go, and the key is sound after every call.
+// This file owns the property: whatever is called, whatever happens to the keys
+// and to the clock in between, each answer is that of the model, and each key
+// that a call met is what the model says, with 0 < PTTL <= MaxTTL.
 
 package limiter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
-	"keyhealth/limiter/internal/limitertest"
+	"github.com/redis/go-redis/v9"
+
+	"keyhealth/internal/redistest"
 )
 
-// The limits of the random runs: a small one, and the largest there is, where
-// doubles begin to fail.
-var propertyLimits = []int64{1, 5, MaxLimit}
+// steps is how many steps are made on each server: few by default, and as many
+// as TEST_KEYHEALTH_STEPS says.
+func steps(t *testing.T) int {
+	t.Helper()
+	text, ok := os.LookupEnv("TEST_KEYHEALTH_STEPS")
+	if !ok {
+		return 4000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
-func TestFixedWindowProperty(t *testing.T) {
-	const seeds, steps = 8, 120
-	onServers(t, func(t *testing.T, s *limitertest.Server) {
-		for _, limit := range propertyLimits {
-			for seed := range uint64(seeds) {
-				p := &property{
-					T:       t,
-					Server:  s,
-					random:  rand.New(rand.NewPCG(seed, uint64(limit))),
-					limiter: mustFixedWindow(t, s.Client, limit, hour),
-					subject: fmt.Sprintf("limit %d, seed %d", limit, seed),
-				}
-				p.key = mustKey(t, p.limiter, p.subject)
-				for range steps {
-					p.step()
-					if t.Failed() {
-						t.Fatalf("%s: the last steps were %q", p.subject, p.history[max(0, len(p.history)-5):])
-					}
-				}
+func TestProperty(t *testing.T) {
+	check := func(t *testing.T, w *world) {
+		calls := map[string]int{}
+		for seed := uint64(0); calls["step"] < steps(t); seed++ {
+			if err := newRun(w, seed, calls).steps(t.Context(), 100); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}
-	})
+		t.Logf("steps by kind: %v", calls)
+	}
+	t.Run("miniredis", func(t *testing.T) { check(t, miniWorld(t)) })
+	redistest.Run(t, "real", func(t *testing.T, binary string) { check(t, realWorld(t, binary)) })
 }
 
-// property is a run over one subject, with a model of what its key holds.
-type property struct {
-	*testing.T
-	*limitertest.Server
-	random       *rand.Rand
-	limiter      *FixedWindow
-	subject, key string
-	history      []string
-
-	count   int64 // in the window that runs
-	running bool
-	sick    bool  // a call heals it
-	broken  error // a call gives it and changes nothing
+// policySets are what the runs are made with: small limits, at which everything
+// happens, and the largest numbers, where doubles begin to fail.
+var policySets = [][]Policy{
+	{FixedWindow{Limit: 5, Window: time.Minute}},
+	{FixedWindow{Limit: MaxLimit, Window: time.Hour}},
+	{SlidingWindow{Limit: 5, Window: time.Minute}},
+	{SlidingWindow{Limit: MaxLimit, Window: 3 * time.Millisecond}},
+	{TokenBucket{Capacity: 5, Refill: 3, Every: 7 * time.Second}},
+	{TokenBucket{Capacity: 10000, Refill: 100, Every: time.Second}},
+	{TokenBucket{Capacity: maxUnits / 1000, Refill: MaxRefill - 1, Every: time.Millisecond}},
+	{FixedWindow{Limit: 3, Window: time.Second}, FixedWindow{Limit: 7, Window: time.Minute}},
+	{FixedWindow{Limit: 4, Window: time.Minute}, SlidingWindow{Limit: 3, Window: 10 * time.Second}, TokenBucket{Capacity: 6, Refill: 1, Every: time.Second}},
 }
 
-func (p *property) step() {
-	switch p.random.IntN(10) {
-	case 0, 1, 2:
-		p.plant()
-	case 3:
-		p.note("expire")
-		if err := p.Expire(p.Context(), p.key); err != nil {
-			p.Fatal(err)
+// run is a subject that several processes call for.
+type propertyRun struct {
+	*world
+	*model
+	random   *rand.Rand
+	limiters []*Limiter
+	lose     *losing
+	down     Result // what is answered without Redis
+	subject  string
+	names    []string
+	reserved []held
+	calls    map[string]int
+	history  []string
+}
+
+// held is a reservation, and what the model knows of it.
+type held struct {
+	*Reservation
+	marks []int64
+}
+
+// losing is a client that loses what is sent or what comes back, as a process
+// that dies, or a connection that does, between any two commands.
+type losing struct {
+	client
+	before, after bool
+}
+
+var errLost = errors.New("lost on purpose")
+
+func (c *losing) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
+	return c.lost(ctx, func() *redis.Cmd { return c.client.Eval(ctx, script, keys, args...) })
+}
+
+func (c *losing) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
+	return c.lost(ctx, func() *redis.Cmd { return c.client.EvalSha(ctx, sha1, keys, args...) })
+}
+
+func (c *losing) lost(ctx context.Context, send func() *redis.Cmd) *redis.Cmd {
+	cmd := redis.NewCmd(ctx)
+	cmd.SetErr(errLost)
+	if c.before {
+		return cmd
+	}
+	if answer := send(); !c.after || redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") {
+		return answer
+	}
+	return cmd
+}
+
+// newRun makes a run; broken changes the limiters, for the test of mutations.
+func newRun(w *world, seed uint64, calls map[string]int, broken ...func(*Limiter)) *propertyRun {
+	r := &propertyRun{world: w, random: rand.New(rand.NewPCG(seed, 7)), calls: calls, subject: fmt.Sprintf("seed-%d", seed)}
+	policies := policySets[seed%uint64(len(policySets))]
+	o := Options{Down: []Down{FailClosed, FailOpen}[r.random.IntN(2)], Replace: r.random.IntN(3) == 0}
+	r.down = Result{Allowed: o.Down == FailOpen, Degraded: true}
+	r.lose = &losing{client: w.client}
+	for i := range 3 {
+		c := client(w.client)
+		if i == 2 {
+			c = r.lose
 		}
-		if p.Look(p.T, p.key).Type == "none" { // what has no TTL stays
-			p.set(0, false, false, nil)
+		l, err := New(c, o, policies...)
+		if err != nil {
+			panic(err)
 		}
-	case 4:
-		p.note("forget the script")
-		run(p.T, p.Server, "SCRIPT", "FLUSH")
-	case 5, 6:
-		p.peek()
-	default:
-		p.allow()
+		for _, b := range broken {
+			b(l)
+		}
+		r.limiters = append(r.limiters, l)
 	}
+	r.names, _ = r.limiters[0].Keys(r.subject)
+	r.model = &model{replace: o.Replace, windows: r.limiters[0].windows, keys: slices.Repeat([]modelKey{noKey}, len(policies))}
+	return r
 }
 
-func (p *property) note(format string, args ...any) {
-	p.history = append(p.history, fmt.Sprintf(format, args...))
+func (r *propertyRun) note(kind string, v ...any) {
+	r.calls[kind]++
+	r.history = append(r.history, fmt.Sprint(append([]any{kind, " "}, v...)...))
 }
 
-func (p *property) set(count int64, running, sick bool, broken error) {
-	p.count, p.running, p.sick, p.broken = count, running, sick, broken
+// steps makes n steps, and looks at the keys after each.
+func (r *propertyRun) steps(ctx context.Context, n int) error {
+	for range n {
+		r.calls["step"]++
+		r.model.now = r.world.now
+		before := slices.Clone(r.model.keys)
+		touched, err := r.step(ctx)
+		if err == nil {
+			err = r.check(ctx, touched)
+		}
+		if err != nil {
+			return fmt.Errorf("%q replace %v, at %d, keys before %+v: %w\n%q", r.names, r.replace, r.world.now,
+				before, err, r.history[max(0, len(r.history)-6):])
+		}
+	}
+	return nil
 }
 
-// plant replaces the key by anything that somebody could have left there.
-func (p *property) plant() {
-	limit := p.limiter.limit
-	near := []int64{0, 1, limit - 1, limit, limit + 1, 1<<63 - 1}
-	count := near[p.random.IntN(len(near))]
-	ttls := []time.Duration{hour, 30 * time.Minute}
-	var command []any
-	switch p.random.IntN(6) {
-	case 0:
-		command = []any{"SET", p.key, count}
-		p.set(count, true, true, nil)
-	case 1:
-		command = []any{"SET", p.key, count, "PX", (2 * hour << p.random.IntN(16)).Milliseconds()}
-		p.set(count, true, true, nil)
-	case 2:
-		command = []any{"SET", p.key, -1 - count, "PX", hour.Milliseconds()}
-		p.set(-1, true, true, nil)
-	case 3:
-		command = []any{"SET", p.key, count, "PX", ttls[p.random.IntN(2)].Milliseconds()}
-		p.set(count, true, false, nil)
-	case 4:
-		texts := []string{"", "x", "1.5", "0x10", "007", "1e3"}
-		command = []any{"SET", p.key, texts[p.random.IntN(len(texts))]}
-		p.set(0, false, false, ErrNotACount)
-	case 5:
-		others := [][]any{{"LPUSH", p.key, "1"}, {"HSET", p.key, "count", "1"}, {"ZADD", p.key, "1", "x"}}
-		command = others[p.random.IntN(len(others))]
-		p.set(0, false, false, ErrWrongType)
+// check compares the keys with those of the model. A call that gave no error
+// has left each key that it met with a TTL in bounds.
+func (r *propertyRun) check(ctx context.Context, touched bool) error {
+	r.model.now = r.world.now
+	for i, name := range r.names {
+		got, err := r.look(ctx, name)
+		want := r.keys[i]
+		if r.expired(want) {
+			want = noKey
+			r.keys[i] = noKey
+			// A server has it for a moment longer: with 0 ms left, and for good
+			// if the clock were set back now.
+			if err := r.client.Del(ctx, name).Err(); err != nil {
+				return err
+			}
+		}
+		if want.kind != "string" {
+			want.value = ""
+		}
+		if err != nil || got != want {
+			return fmt.Errorf("the key %s is %+v, %w, want %+v", name, got, err, want)
+		}
+		rest := got.when - r.model.now/1000
+		if touched && got != noKey && (got.when == 0 || rest <= 0 || rest > r.windows[i].ttl.Milliseconds()) {
+			return fmt.Errorf("the key %s is left as %+v, %d ms before its end", name, got, rest)
+		}
 	}
-	p.note("%v", command)
-	run(p.T, p.Server, "DEL", p.key)
-	run(p.T, p.Server, command...)
-}
-
-// left is what the model says a call would find.
-func (p *property) left() int64 {
-	if !p.running || p.sick {
-		return p.limiter.limit
-	}
-	return max(0, p.limiter.limit-p.count)
-}
-
-func (p *property) allow() {
-	p.Helper()
-	limit := p.limiter.limit
-	costs := []int64{1, limit, 1 + p.random.Int64N(limit), max(1, min(limit, p.left()))}
-	n := costs[p.random.IntN(len(costs))]
-	p.note("AllowN(%d)", n)
-	before := p.Look(p.T, p.key)
-	got, err := p.limiter.AllowN(p.Context(), p.subject, n)
-	if p.broken != nil {
-		p.unchanged(before)
-		p.wantError(err)
-		return
-	}
-	want := Result{Allowed: n <= p.left(), Limit: limit, Remaining: p.left(), Healed: p.sick}
-	if want.Allowed {
-		want.Remaining -= n
-		p.set(limit-want.Remaining, true, false, nil)
-	}
-	p.want(got, err, want)
-	if k := p.Look(p.T, p.key); k.TTL <= 0 || k.TTL > p.limiter.MaxTTL() || k.Type != "string" {
-		p.Errorf("the key is %+v", k)
-	} else if want.Allowed && k.Value != fmt.Sprint(p.count) || !want.Allowed && k.Value != before.Value {
-		p.Errorf("the key is %+v, was %+v, want the count %d", k, before, p.count)
-	}
-}
-
-func (p *property) peek() {
-	p.Helper()
-	p.note("Peek")
-	before := p.Look(p.T, p.key)
-	got, err := p.limiter.Peek(p.Context(), p.subject)
-	p.unchanged(before)
-	if p.broken != nil {
-		p.wantError(err)
-		return
-	}
-	p.want(got, err, Result{Allowed: p.left() > 0, Limit: p.limiter.limit, Remaining: p.left()})
-}
-
-func (p *property) wantError(err error) {
-	p.Helper()
-	if !errors.Is(err, p.broken) {
-		p.Errorf("the error is %v, want %v", err, p.broken)
-	}
-}
-
-// want compares all but the durations, and those with the law: a refusal says
-// when to come back.
-func (p *property) want(got Result, err error, want Result) {
-	p.Helper()
-	sound := got.ResetAfter >= 0 && got.ResetAfter <= p.limiter.MaxTTL()
-	if got.Allowed {
-		sound = sound && got.RetryAfter == 0
-	} else {
-		sound = sound && got.RetryAfter > 0 && got.RetryAfter == got.ResetAfter
-	}
-	want.RetryAfter, want.ResetAfter = got.RetryAfter, got.ResetAfter
-	if err != nil || got != want || !sound {
-		p.Errorf("the answer is %+v, %v, want %+v", got, err, want)
-	}
-}
-
-func (p *property) unchanged(before limitertest.Key) {
-	p.Helper()
-	if after := p.Look(p.T, p.key); !after.Unchanged(before) {
-		p.Errorf("the key is %+v, was %+v", after, before)
-	}
+	return nil
 }

@@ -1,15 +1,27 @@
-// This file owns how a script gets to the server and what its errors mean. It
-// does not know what any script does.
+// This file owns what scripts consist of, how one gets to the server and what
+// its errors mean. It does not know what any script does.
 
 package limiter
 
 import (
 	"context"
 	"crypto/sha1"
+	_ "embed" // for the scripts
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
+)
+
+var (
+	//go:embed window.lua
+	windowSource string
+	//go:embed decide.lua
+	decideSource string
+	//go:embed settle.lua
+	settleSource string
 )
 
 // client is what a limiter needs of Redis. The clients of go-redis for a
@@ -20,21 +32,86 @@ type client interface {
 	EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd
 }
 
-// script is a Lua script that takes one key and returns whole numbers.
+// script is a Lua script that returns whole numbers.
 type script struct {
 	source string
 	sha    string
 }
 
-func newScript(source string) script {
+// newScripts joins the parts of the scripts for the policies: to take or peek,
+// to reserve, and to settle. What a policy does has three sections. The short
+// way decides the call that nearly all are, on a sound key with room and of one
+// policy, at half the cost; what it leaves goes the long way, which would decide
+// that call alike. Reservations are left out where there is none.
+func newScripts(windows []window, replace bool) (decide, reserve, settle script) {
+	var short, policies string
+	for _, w := range windows {
+		policies += fmt.Sprintf("%q, ", w.policy)
+	}
+	head := fmt.Sprintf("local POLICIES, REPLACE = {%s}, %v\n", policies, replace)
+	long, reservations := []string{head, windowSource}, []string{}
+	for i, w := range windows {
+		if slices.ContainsFunc(windows[:i], func(v window) bool { return v.policy == w.policy }) {
+			continue
+		}
+		before, after, _ := strings.Cut(w.script, "-- The long way.\n")
+		short = before
+		before, after, _ = strings.Cut(after, "-- Reservations.\n")
+		long, reservations = append(long, before), append(reservations, after)
+	}
+	if len(windows) > 1 {
+		short = ""
+	}
+	all := slices.Concat(long, reservations)
+	return newScript(short, strings.Join(long, "\n"), decideSource),
+		newScript(append(slices.Clone(all), decideSource)...), newScript(append(all, settleSource)...)
+}
+
+// newScript joins the parts of a script.
+func newScript(parts ...string) script {
+	source := strings.Join(parts, "\n")
 	sum := sha1.Sum([]byte(source)) // the name that Redis gives a script, not a protection
 	return script{source: source, sha: hex.EncodeToString(sum[:])}
 }
 
-// run sends the script's name, and its text only to a server that does not
+// run returns when the server has answered or the context has ended. A call
+// that nobody waits for any more may still be counted.
+func (s script) run(ctx context.Context, c client, keys []string, args []any) ([]any, error) {
+	if _, bounded := ctx.Deadline(); !bounded || keepsDeadlines(c) {
+		return s.send(ctx, c, keys, args)
+	}
+	type answer struct {
+		numbers []any
+		err     error
+	}
+	done := make(chan answer, 1)
+	go func() { // until the client's own timeout, at the latest
+		numbers, err := s.send(ctx, c, keys, args)
+		done <- answer{numbers, err}
+	}()
+	select {
+	case a := <-done:
+		return a.numbers, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// keepsDeadlines says whether the client itself ends a call with its context;
+// by default one of go-redis waits for its ReadTimeout.
+func keepsDeadlines(c client) bool {
+	switch c := c.(type) {
+	case *redis.Client:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		return c.Options().ContextTimeoutEnabled
+	}
+	return false
+}
+
+// send sends the script's name, and its text only to a server that does not
 // know it: the first time, after a restart or failover, after SCRIPT FLUSH.
-func (s script) run(ctx context.Context, c client, key string, args ...any) ([]int64, error) {
-	keys := []string{key}
+func (s script) send(ctx context.Context, c client, keys []string, args []any) ([]any, error) {
 	reply := c.EvalSha(ctx, s.sha, keys, args...)
 	if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
 		reply = c.Eval(ctx, s.source, keys, args...)
@@ -42,12 +119,14 @@ func (s script) run(ctx context.Context, c client, key string, args ...any) ([]i
 	switch err := reply.Err(); {
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):
 		return nil, ErrWrongType
-	case redis.HasErrorPrefix(err, "NOTACOUNT"):
-		return nil, ErrNotACount
+	case redis.HasErrorPrefix(err, "UNREADABLE"):
+		return nil, ErrUnreadable
+	case redis.HasErrorPrefix(err, "BADARGUMENT"):
+		return nil, fmt.Errorf("%w: %w", errReply, err)
 	case err != nil:
 		return nil, err
 	}
-	numbers, err := reply.Int64Slice()
+	numbers, err := reply.Slice()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errReply, err)
 	}

@@ -38,7 +38,7 @@ func Groups() ([]collector.Rule, error) {
 type Demo struct {
 	server    *memoryServer
 	client    *redis.Client
-	reference limiter.Limiter
+	reference *limiter.Limiter
 	broken    []*brokenLimiter
 	rng       *rand.Rand
 	log       *slog.Logger
@@ -95,7 +95,8 @@ func Start(ctx context.Context, log *slog.Logger) (*Demo, error) {
 }
 
 func (d *Demo) prepare(ctx context.Context) (err error) {
-	d.reference, err = limiter.NewFixedWindow(d.client, limiter.FixedWindowConfig{Prefix: "reference", Limit: limit, Window: time.Minute})
+	d.reference, err = limiter.New(d.client, limiter.Options{Prefix: "reference", Down: limiter.FailClosed},
+		limiter.FixedWindow{Limit: limit, Window: time.Minute})
 	if err != nil {
 		return err
 	}

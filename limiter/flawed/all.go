@@ -14,5 +14,14 @@ func All() []Case {
 		bucketRateZeroCase(),
 		refundCase(),
 		profileCase(),
+		expireThenWriteCase(),
+		firstHitNeverCase(),
+		clientClockCase(),
+		millisecondsAsSecondsCase(),
+		readModifySetCase(),
+		shortLivedBucketCase(),
+		renewedWindowCase(),
+		windowIndexCase(),
+		newTypeCase(),
 	}
 }

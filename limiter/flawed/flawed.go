@@ -48,6 +48,7 @@ const (
 	StepExists = "exists"
 	StepTTL    = "ttl"
 	StepIncr   = "incr"
+	StepGet    = "get"
 	// StepWork is the caller's own work, which takes seconds, in the limiters
 	// that charge after it or give the charge back.
 	StepWork = "work"
@@ -64,6 +65,8 @@ const (
 	UnderAdmits Fault = "allows less than the limit"
 	ResetsEarly Fault = "forgets the count before the window ends"
 	Negative    Fault = "leaves a count below zero"
+	TooLong     Fault = "leaves a TTL above the window"
+	Prolongs    Fault = "prolongs the window at a refused call"
 )
 
 // Case is a broken limiter with its story.

@@ -48,6 +48,7 @@ func Run(t testing.TB, s *Server, c Candidate) []flawed.Fault {
 	}
 	r.oldZombie()
 	r.lastMoments()
+	r.persistence()
 	return slices.Sorted(maps.Keys(r.faults))
 }
 
@@ -71,8 +72,11 @@ func (r *run) allow(l flawed.Limiter, subject string) bool {
 func (r *run) check(subject string) {
 	r.t.Helper()
 	k := r.s.Look(r.t, r.c.Key(subject))
-	if k.TTL != Gone && (k.TTL <= 0 || k.TTL > r.c.MaxTTL) {
+	switch {
+	case k.TTL == NoTTL || k.TTL == 0:
 		r.faults[flawed.Zombie] = true
+	case k.TTL > r.c.MaxTTL:
+		r.faults[flawed.TooLong] = true
 	}
 	if n, err := strconv.ParseInt(k.Value, 10, 64); err == nil && n < 0 {
 		r.faults[flawed.Negative] = true
@@ -222,5 +226,25 @@ func (r *run) lastMoments() {
 	r.s.Nearly(r.t, key, 400*time.Millisecond, fill, func() { allowed = r.allow(l, subject) })
 	if allowed {
 		r.faults[flawed.ResetsEarly] = true
+	}
+}
+
+// persistence is a caller at the limit who pauses or tries again: the count
+// outlives a tenth of the longest TTL, and the window does not begin anew.
+func (r *run) persistence() {
+	const subject = "persistence"
+	key, l := r.c.Key(subject), r.c.New(nil)
+	for range r.c.Limit {
+		r.allow(l, subject)
+	}
+	if ttl := r.s.Look(r.t, key).TTL; ttl > 0 && ttl < r.c.MaxTTL/10 {
+		r.faults[flawed.ResetsEarly] = true
+	}
+	half := r.c.MaxTTL / 2
+	if err := r.s.Client.PExpire(r.t.Context(), key, half).Err(); err != nil {
+		r.t.Fatalf("cut the TTL: %v", err)
+	}
+	if !r.allow(l, subject) && r.s.Look(r.t, key).TTL > half {
+		r.faults[flawed.Prolongs] = true
 	}
 }
