@@ -3,6 +3,7 @@ package collector
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -91,8 +92,8 @@ func TestClassifyIndex(t *testing.T) {
 		for range 50 {
 			name, keyType := text("ab", 8), []string{"", "hash", "string", "list"}[rng.IntN(4)]
 			want, typed := c.undescribed, false
-			for i := len(c.patterns) - 1; i >= 0; i-- {
-				if p := c.patterns[i]; p.glob.match(name) {
+			for _, p := range slices.Backward(c.patterns) {
+				if p.glob.match(name) {
 					typed = p.keyType != ""
 					if p.keyType == "" || p.keyType == keyType {
 						want = p.group
@@ -152,8 +153,8 @@ func FuzzClassify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, pattern, keyType string) {
 		for _, c := range []*classifier{newClassifier([]Rule{{Name: "rule", Match: Globs{pattern}}}, nil), presets} {
 			want := c.undescribed
-			for i := len(c.patterns) - 1; i >= 0; i-- {
-				if p := c.patterns[i]; p.glob.match(name) && (p.keyType == "" || p.keyType == keyType) {
+			for _, p := range slices.Backward(c.patterns) {
+				if p.glob.match(name) && (p.keyType == "" || p.keyType == keyType) {
 					want = p.group
 				}
 			}

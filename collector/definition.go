@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -123,10 +124,5 @@ func mayBeCurrent(index int64, window time.Duration, now time.Time, bound time.D
 	if window > 0 {
 		return fits(window)
 	}
-	for _, window := range commonWindows {
-		if fits(window) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(commonWindows, fits)
 }

@@ -25,7 +25,7 @@ type Preset struct {
 	Project     string      `yaml:"project"`        // owner/name of its repository, or its site
 	Source      string      `yaml:"source"`         // the file there that was read
 	Match       Globs       `yaml:"match"`          // Redis globs; one is enough to match
-	Type        string      `yaml:"type"`           // of the keys, where another preset has the same names
+	Type        string      `yaml:"type"`           // of the keys, where other keys may have such names
 	TTL         Expectation `yaml:"ttl"`            // expected: always; persistent: never, by design; unknown: either
 	MaxTTL      Duration    `yaml:"max_ttl"`        // the longest legitimate one, where no window is in the name
 	Window      nameWindow  `yaml:"window"`         // how the name tells the window, if it does

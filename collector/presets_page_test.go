@@ -23,8 +23,8 @@ own code; the file that was read is in ` + "`collector/presets.yaml`" + `.
   means to keep. They are safe on a Redis that you do not know. ` + "`all`" + ` is every preset, ` + "`none`" + ` is none.
 - Switch the others on by name where you know that the library is in use: ` + "`rate:*`" + ` may be a limiter, or a table of rates.
 - Rules come before presets, presets before discovery. A preset is one group, which has its name. It shows only where it has keys.
-- Where several presets match a name, the one with more literal bytes has the key. Where two have the same names (` + "`rate:*`" + `),
-  the type of the key decides; a key of another type belongs to neither.
+- Where several presets match a name, the one with more literal bytes has the key. A preset with a type has the keys of that type
+  only: of two with the same names (` + "`rate:*`" + `) the type decides, and a key of another type belongs to neither.
 - Only the default names are known. With a prefix of your own, write a rule (docs/settings.md).
 
 TTL: ` + "`expected`" + `, a key without one is a fault; ` + "`persistent`" + `, none is meant by design; ` + "`unknown`" + `, both are legitimate, so keys

@@ -43,12 +43,19 @@ func TestAuxiliaryGlobsAreLonger(t *testing.T) {
 	c := newClassifier(nil, Presets())
 	for name, want := range map[string]string{
 		"@upstash/ratelimit:denyList:7":                   "upstash-ratelimit-settings",
-		"@upstash/ratelimit:7:7":                          "upstash-ratelimit",
+		"@upstash/ratelimit:7:29933333":                   "upstash-ratelimit",
 		"bull:mail:limiter:index":                         "bull",
-		"bull:mail:limiter:alice":                         "bullmq",
+		"bull:mail:limiter:alice":                         "bullmq-group",
+		"bull:mail:limiter":                               "bullmq",
+		"fastify-rate-limit-10.0.0.7":                     "fastify-rate-limit",
+		"fastify-rate-limit-GET/users/:id-2001:db8::1":    "fastify-rate-limit",
+		"fastify-rate-limit-alice":                        "fastify-rate-limit-key",
+		"fastapi-limiter:10.0.0.7:/login:0:0":             "fastapi-limiter",
+		"fastapi-limiter:2001:db8::1:/login:0:0":          "fastapi-limiter",
+		"fastapi-limiter:alice:0:0":                       "fastapi-limiter-key",
 		"limit_req:xlast":                                 "apisix-limit-req-pair",
-		"plugin-limit-count:a.7.counter":                  "apisix-limit-count-sliding",
-		"plugin-limit-count:a.counter":                    "apisix-limit-count",
+		"plugin-limit-count:a.29933333.counter":           "apisix-limit-count-sliding",
+		"plugin-limit-count:a:b.counter":                  "apisix-limit-count",
 		"throttled:v1:sliding_window:a:period:7":          "throttled-py-window",
 		"namespace:{a},counters_of_limit:{}":              "limitador-index",
 		"ratelimit:RateLimitedUser:7:api:block":           "zulip-block",
@@ -154,18 +161,23 @@ func TestPresetDefinition(t *testing.T) {
 // TestPresetBounds: a window in a name bounds the TTL more tightly than anything.
 func TestPresetBounds(t *testing.T) {
 	c := newClassifier(nil, Presets())
-	for name, want := range map[string]time.Duration{
+	for key, want := range map[string]time.Duration{
 		"ratelimit:r:s:i:1700000040000:minute":                           time.Minute,
 		"ratelimit:r:s:i:1700000040000:year":                             365 * 24 * time.Hour,
 		"response-ratelimit:r:s:i:1700000040000:video:hour":              time.Hour,
 		"LIMITS:LIMITER/10.0.0.7/index/10/5/minute":                      10 * time.Minute,
 		"LIMITS:{LIMITER/10.0.0.7/index/10/5/minute}/-1":                 10 * time.Minute,
+		"list LIMITS:LIMITER/10.0.0.7/index/10/5/minute":                 5 * time.Minute,
 		`namespace:{n},counter:{"limit":{"namespace":"n","seconds":60}}`: time.Minute,
-		"rateLimit:GW10.0.0.7":                                           20 * time.Minute,
+		"list rateLimit:GW10.0.0.7":                                      20 * time.Minute,
 		"application_rate_limiter:a:b:29933333":                          25 * time.Hour,
 		"fastify-rate-limit-10.0.0.7":                                    defaultMaxTTL,
 	} {
-		d := c.definitions[c.group(name, "list")]
+		keyType, name, given := strings.Cut(key, " ")
+		if !given {
+			keyType, name = "string", key
+		}
+		d := c.definitions[c.group(name, keyType)]
 		if d == nil {
 			t.Errorf("%s is nobody's", name)
 		} else if bound, stated := d.bound(name); bound != want || stated != (want != defaultMaxTTL) {
