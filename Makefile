@@ -70,6 +70,7 @@ image: ## the container image, by docker
 
 docs: setup ## write the golden files and the generated pages anew
 	go test ./collector ./cmd/exporter -update
+	go test -count 1 -timeout 15m -run 'OperatorRules|Incidents' ./alerts ./internal/incident -update
 	cd dashboards/generate && go run .
 
 clean: ## remove what was built here

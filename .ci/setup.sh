@@ -9,6 +9,8 @@ programs() {
 		redis-server  redis-server  the tests start real Redis servers
 		promtool      prometheus    the alert rules are checked and tested with it
 		prometheus    prometheus    the alert rules run in a real Prometheus
+		prometheus-alertmanager prometheus-alertmanager alerts reach a receiver through it
+		redis-cli     redis-tools   the commands of the runbooks are tried with it
 		gcc           gcc,libc6-dev the race detector needs a C compiler
 		buildah       buildah       the container image is built and run with it
 		systemd-analyze systemd     the systemd unit is judged with it

@@ -45,7 +45,7 @@ func TestRulesUnitTests(t *testing.T) {
 // tests of that rule to notice.
 func TestMutations(t *testing.T) {
 	promtool := redistest.Require(t, "promtool")
-	rules := splitRules(t)
+	rules, mutations := splitRules(t), mutations()
 	t.Run("every rule has mutations", func(t *testing.T) {
 		for name := range rules {
 			if _, ok := mutations[name]; !ok {
@@ -60,7 +60,8 @@ func TestMutations(t *testing.T) {
 			t.Errorf("mutations name a rule that does not exist: %s", name)
 			continue
 		}
-		for i, e := range slices.Concat(mutated.edits, headEdits(t, rule)) {
+		whole := []edit{{rule.file.text[rule.start:rule.end], ""}} // the rule is gone
+		for i, e := range slices.Concat(whole, mutated.edits, headEdits(t, rule)) {
 			t.Run(fmt.Sprintf("%s/%d", name, i), func(t *testing.T) {
 				t.Parallel()
 				slots <- struct{}{}
@@ -127,7 +128,7 @@ func (r rule) mutate(t *testing.T, e edit) file {
 
 var (
 	ruleLine     = regexp.MustCompile(`(?m)^ *- (?:alert|record): ([\w:]+)$`)
-	durationLine = regexp.MustCompile(`(?m)^ *(for|keep_firing_for): (\d+)m\n`)
+	durationLine = regexp.MustCompile(`(?m)^ *(for|keep_firing_for): (\d+)([mh])\n`)
 	severityLine = regexp.MustCompile(`(?m)^ *severity: (\w+)$`)
 )
 
@@ -173,6 +174,9 @@ func headEdits(t *testing.T, r rule) []edit {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if m[3] == "h" {
+			minutes *= 60
+		}
 		// Ranges that are open on the left since Prometheus 3 move the end of
 		// an alert by a minute: the tests of keep_firing_for leave room for it.
 		step := 1
@@ -180,7 +184,7 @@ func headEdits(t *testing.T, r rule) []edit {
 			step = 3
 		}
 		line := func(minutes int) string {
-			return strings.Replace(m[0], m[2]+"m", strconv.Itoa(minutes)+"m", 1)
+			return strings.Replace(m[0], m[2]+m[3], strconv.Itoa(minutes)+"m", 1)
 		}
 		edits = append(edits, edit{m[0], line(minutes - step)}, edit{m[0], line(minutes + step)}, edit{m[0], ""})
 	}

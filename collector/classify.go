@@ -15,8 +15,7 @@ type classifier struct {
 	definitions []*definition // nil: the keys that nothing describes
 	undescribed int           // their group
 	patterns    []groupPattern
-	all         patternIndex
-	typed       patternIndex // of the patterns that need the key's type
+	index       patternIndex
 }
 
 // groupPattern is one glob of a group. Its index is its rank.
@@ -60,10 +59,7 @@ func newClassifier(rules []Rule, presets []Preset) *classifier {
 	slices.SortStableFunc(ranked, func(a, b groupPattern) int { return cmp.Compare(b.glob.literals, a.glob.literals) })
 	c.patterns = append(c.patterns, ranked...)
 	for rank := range c.patterns {
-		c.all.add(&c.patterns[rank], rank)
-		if c.patterns[rank].keyType != "" {
-			c.typed.add(&c.patterns[rank], rank)
-		}
+		c.index.add(&c.patterns[rank], rank)
 	}
 	return c
 }
@@ -72,35 +68,37 @@ func newClassifier(rules []Rule, presets []Preset) *classifier {
 // that nothing describes.
 func (c *classifier) groups() int { return c.undescribed + 1 }
 
-// group is the number of the key's group. The type matters only where
-// wantsType says so; an empty one is no group's that asks for a type.
+// find is the number of the group that a name belongs to. Where typed is true it
+// depends on the key's type too: see group.
+func (c *classifier) find(name string) (number int, typed bool) {
+	rank := c.first(name, anyType)
+	if rank < 0 {
+		return c.undescribed, false
+	}
+	return c.patterns[rank].group, c.patterns[rank].keyType != ""
+}
+
+// group is the number of the group of a key of a type. An empty type is no group's
+// that asks for one.
 func (c *classifier) group(name, keyType string) int {
-	rank := c.first(&c.all, name, keyType)
+	rank := c.first(name, keyType)
 	if rank < 0 {
 		return c.undescribed
 	}
 	return c.patterns[rank].group
 }
 
-// wantsType says whether the key's group depends on its type.
-func (c *classifier) wantsType(name string) bool {
-	if c.first(&c.typed, name, anyType) < 0 {
-		return false
-	}
-	return c.patterns[c.first(&c.all, name, anyType)].keyType != ""
-}
-
 // anyType stands for a type that fits every pattern.
 const anyType = "*"
 
-// first is the lowest rank of an index whose pattern matches the name and its
-// type, -1 if there is none.
-func (c *classifier) first(index *patternIndex, name, keyType string) int {
+// first is the lowest rank whose pattern matches the name and its type, -1 if
+// there is none.
+func (c *classifier) first(name, keyType string) int {
 	rank := len(c.patterns)
 	if name != "" {
-		rank = c.firstOf(index.endings[name[len(name)-1]], name, keyType, rank)
+		rank = c.firstOf(c.index.endings[name[len(name)-1]], name, keyType, rank)
 	}
-	node, rest := &index.root, name
+	node, rest := &c.index.root, name
 	for node != nil {
 		rank = c.firstOf(node.ranks, rest, keyType, rank)
 		node, rest = node.next(rest)

@@ -53,8 +53,8 @@ func BenchmarkClassify(b *testing.B) {
 	for b.Loop() {
 		name := benchmarkNames[i%len(benchmarkNames)]
 		i++
-		if !c.wantsType(name) {
-			c.group(name, "")
+		if _, typed := c.find(name); typed {
+			c.group(name, "string")
 		}
 		nameKindOf(name)
 	}
@@ -63,7 +63,7 @@ func BenchmarkClassify(b *testing.B) {
 func TestClassifyAllocatesNothing(t *testing.T) {
 	c := newClassifier(hundredRules(), Presets())
 	for _, name := range benchmarkNames {
-		if n := testing.AllocsPerRun(10, func() { c.wantsType(name); c.group(name, "string"); nameKindOf(name) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { c.find(name); c.group(name, "string"); nameKindOf(name) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
@@ -100,8 +100,9 @@ func TestClassifyIndex(t *testing.T) {
 					}
 				}
 			}
-			if got := c.group(name, keyType); got != want || c.wantsType(name) != typed {
-				t.Fatalf("%q of type %q is in %d, want %d; wants its type: %v, want %v", name, keyType, got, want, c.wantsType(name), typed)
+			_, wants := c.find(name)
+			if got := c.group(name, keyType); got != want || wants != typed {
+				t.Fatalf("%q of type %q is in %d, want %d; wants its type: %v, want %v", name, keyType, got, want, wants, typed)
 			}
 		}
 	}
@@ -134,7 +135,7 @@ func TestClassifyOrder(t *testing.T) {
 		if d := c.definitions[c.group(test.name, test.keyType)]; d != nil {
 			got = d.name
 		}
-		if got != test.group || c.wantsType(test.name) != test.wants {
+		if _, wants := c.find(test.name); got != test.group || wants != test.wants {
 			t.Errorf("%q of type %q is in %q, want %q", test.name, test.keyType, got, test.group)
 		}
 	}

@@ -161,18 +161,18 @@ func (s *session) meet(ctx context.Context, d *dbTally, pages ...[]string) error
 		return fmt.Errorf("PTTL: %w", err)
 	}
 	at := time.Now()
-	types, err := s.wantedTypes(ctx, names)
+	numbers, err := s.groupsOf(ctx, names)
 	if err != nil {
 		return fmt.Errorf("TYPE: %w", err)
 	}
 	for _, page := range pages {
 		for i, name := range page {
-			t := s.counting.add(d, meeting{name: name, ttl: ttls[i], keyType: types[name], at: at})
+			t := s.counting.add(d, meeting{name: name, ttl: ttls[i], group: numbers[i], at: at})
 			if s.tags != nil && t != nil {
 				s.tags.add(t, name, ttls[i] == ttlNone)
 			}
 		}
-		ttls = ttls[len(page):]
+		ttls, numbers = ttls[len(page):], numbers[len(page):]
 		if s.tags != nil {
 			s.tags.end()
 		}

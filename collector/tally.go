@@ -152,10 +152,10 @@ func (d *dbTally) met() float64 {
 
 // meeting is one key as a page showed it.
 type meeting struct {
-	name    string
-	ttl     int64  // milliseconds, or a ttl constant
-	keyType string // empty where the classifier does not want it, or the server does not tell
-	at      time.Time
+	name  string
+	ttl   int64 // milliseconds, or a ttl constant
+	group int   // its number
+	at    time.Time
 }
 
 // counting puts keys into tallies.
@@ -220,7 +220,7 @@ func (c *counting) add(d *dbTally, m meeting) *tally {
 	if m.ttl == ttlGone {
 		return nil
 	}
-	t := c.tally(d, c.classifier.group(m.name, m.keyType))
+	t := c.tally(d, m.group)
 	if m.ttl == ttlRefused {
 		d.refused++
 		t.refused++

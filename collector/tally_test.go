@@ -24,6 +24,12 @@ func countsOf(t testing.TB, groups string, walk bool) (*counting, *dbTally) {
 	return c, c.newDBTally(0, walk)
 }
 
+// meet counts a key in the group of its name.
+func (c *counting) meet(d *dbTally, m meeting) {
+	m.group, _ = c.classifier.find(m.name)
+	c.add(d, m)
+}
+
 func TestBandBounds(t *testing.T) {
 	tests := []struct {
 		ttl  time.Duration // the longest of its band
@@ -69,7 +75,7 @@ func TestTallyCounts(t *testing.T) {
 		{name: "refused", ttl: ttlRefused},
 	} {
 		m.at = seen
-		c.add(d, m)
+		c.meet(d, m)
 	}
 	want := []struct {
 		with, without int64
@@ -129,7 +135,7 @@ func TestTallyExcessive(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c, d := countsOf(t, test.group, true)
-			c.add(d, meeting{name: "a", ttl: test.ttl})
+			c.meet(d, meeting{name: "a", ttl: test.ttl})
 			if got := d.groups[0].excessive + d.groups[1].excessive; got != test.want {
 				t.Errorf("%d excessive", got)
 			}
@@ -150,9 +156,9 @@ func TestTallySuspects(t *testing.T) {
 		c.memory = nil
 		d := c.newDBTally(7, walk)
 		for range 3 * limitedTo {
-			c.add(d, meeting{name: "a", ttl: ttlNone})
-			c.add(d, meeting{name: "a", ttl: 1})
-			c.add(d, meeting{name: "b", ttl: ttlNone})
+			c.meet(d, meeting{name: "a", ttl: ttlNone})
+			c.meet(d, meeting{name: "a", ttl: 1})
+			c.meet(d, meeting{name: "b", ttl: ttlNone})
 		}
 		want := limitedTo
 		if walk {

@@ -5,27 +5,26 @@ import (
 	"slices"
 )
 
-// wantedTypes asks for the type of those names whose group depends on it. What
-// the server does not tell is missing.
-func (s *session) wantedTypes(ctx context.Context, names []string) (map[string]string, error) {
-	var wanted []string
-	for _, name := range names {
-		if s.classifier.wantsType(name) {
-			wanted = append(wanted, name)
+// groupsOf answers the number of each name's group. Types are asked for where the
+// group depends on them.
+func (s *session) groupsOf(ctx context.Context, names []string) ([]int, error) {
+	numbers := make([]int, len(names))
+	var typed []string
+	var at []int
+	for i, name := range names {
+		number, wantsType := s.classifier.find(name)
+		if numbers[i] = number; wantsType {
+			typed, at = append(typed, name), append(at, i)
 		}
 	}
-	if len(wanted) == 0 {
-		return nil, nil
+	if len(typed) == 0 {
+		return numbers, nil
 	}
-	types, err := s.typesOf(ctx, wanted)
-	if err != nil {
-		return nil, err
+	types, err := s.typesOf(ctx, typed)
+	for i, keyType := range types {
+		numbers[at[i]] = s.classifier.group(typed[i], keyType)
 	}
-	of := make(map[string]string, len(wanted))
-	for i, name := range wanted {
-		of[name] = types[i]
-	}
-	return of, nil
+	return numbers, err
 }
 
 // typesOf answers the type of each key, "none" for one that is gone; all are

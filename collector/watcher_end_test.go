@@ -178,7 +178,7 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 		d := c.newDBTally(0, true)
 		d.walked, d.share = true, 1
 		for range sweep {
-			c.add(d, meeting{name: "limit:a", ttl: 1000})
+			c.meet(d, meeting{name: "limit:a", ttl: 1000})
 		}
 		result := &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}
 		s.settle(result, &c, time.Now())
