@@ -60,9 +60,8 @@ func TestStatsAlert(t *testing.T) {
 	}
 }
 
-// TestStatsAlertFull is the same at its real size, with the default budget.
-func TestStatsAlertFull(t *testing.T) {
-	fullOnly(t)
+// measureAlert is the same at its real size, with the default budget.
+func measureAlert(t *testing.T) {
 	server := redistest.Start(t)
 	for _, percent := range []int{10, 4} {
 		crowds := []crowd{limiter(percent), {name: "rest", keys: 1_998_000}}

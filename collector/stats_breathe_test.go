@@ -183,8 +183,7 @@ for i = tonumber(ARGV[1]), tonumber(ARGV[2]) - 1 do
 	else redis.call('SET', name .. i, '7') end
 end`
 
-func TestStatsBreathingFull(t *testing.T) {
-	fullOnly(t)
+func measureBreathing(t *testing.T) {
 	for _, r := range ranges {
 		t.Run(fmt.Sprint(r.low, " to ", r.high), func(t *testing.T) {
 			server := redistest.Start(t)

@@ -174,10 +174,9 @@ func TestStatsCoverage(t *testing.T) {
 	}
 }
 
-// TestStatsTwoThirdsFull on a fake: the largest part that a sample can meet,
+// measureTwoThirds on a fake: the largest part that a sample can meet,
 // where the doubt that is left is not only that of drawing keys.
-func TestStatsTwoThirdsFull(t *testing.T) {
-	fullOnly(t)
+func measureTwoThirds(t *testing.T) {
 	var cells []*cell
 	for _, percent := range []int{1, 5, 50} {
 		crowds := []crowd{

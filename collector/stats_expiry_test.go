@@ -92,8 +92,7 @@ func (c *churn) watch(t *testing.T, d time.Duration) *garbage {
 	return g
 }
 
-func TestStatsExpiryFull(t *testing.T) {
-	fullOnly(t)
+func measureExpiry(t *testing.T) {
 	redistest.Run(t, "on", func(t *testing.T, binary string) {
 		server := redistest.StartBinary(t, binary)
 		client := server.Client(t)

@@ -57,8 +57,7 @@ func poolingTarget(t *testing.T, crowds []crowd, budget int64) Target {
 	return target
 }
 
-func TestStatsPoolingFull(t *testing.T) {
-	fullOnly(t)
+func measurePooling(t *testing.T) {
 	server := redistest.Start(t)
 	var cells []*cell
 	for _, crowds := range fills() {
