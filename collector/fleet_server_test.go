@@ -6,8 +6,11 @@ package collector
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"keyhealth/internal/redistest"
 )
@@ -131,6 +134,11 @@ func TestFailover(t *testing.T) {
 	c := redistest.StartCluster(t, 3)
 	c.AddReplicas(t)
 	fillFleet(t, c)
+	ctx, cancel := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	defer load.Wait()
+	defer cancel()
+	load.Go(func() { overwrite(ctx, c.Client(t)) })
 	for _, replicas := range []bool{false, true} {
 		t.Run(fmt.Sprint("replicas=", replicas), func(t *testing.T) {
 			target := clusterTarget(t, c.Nodes[0])
@@ -156,6 +164,15 @@ func TestFailover(t *testing.T) {
 				t.Errorf("in the end: %s", what)
 			}
 		})
+	}
+}
+
+// overwrite keeps a Cluster busy without changing how many keys there are.
+func overwrite(ctx context.Context, client *redis.ClusterClient) {
+	for i := 0; ctx.Err() == nil; i++ {
+		if i%10 != 0 {
+			_ = client.Set(ctx, fmt.Sprintf("limit:%d", i%fleetKeys), 1, time.Hour).Err()
+		}
 	}
 }
 

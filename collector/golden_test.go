@@ -59,6 +59,18 @@ var goldenStates = []goldenState{
 		n.deny("time", true)
 		n.forbid("flags:")
 	}},
+	{name: "partial_cluster", then: func(t *testing.T, w *Watcher, n *fakeNode) {
+		other := newFakeNode(t)
+		other.label = "other.test:6379"
+		other.put(0, "login:%d", 40, 30*time.Minute)
+		shards := []shard{{id: "a", primary: n, inCluster: true}, {id: "b", primary: other, inCluster: true}}
+		for range 2 {
+			began := time.Now()
+			w.answered = false
+			w.finished(outcome{visits: w.fleet.visit(t.Context(), shards, w.greeted), took: time.Since(began)})
+			other.script(failOn("connect", cutError()))
+		}
+	}},
 	{name: "no_statistics", node: func(n *fakeNode) {
 		for _, section := range []string{"Errorstats", "Commandstats", "Latencystats"} {
 			n.withhold(section)
