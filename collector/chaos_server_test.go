@@ -142,7 +142,7 @@ func (c *chaos) judge(s *Snapshot) bool {
 	if !s.Health.Swept || len(s.Databases) != 1 {
 		return false
 	}
-	from := s.Health.LastSuccess.Add(-s.Health.Duration - 300*time.Millisecond)
+	from := s.Health.LastSuccess.Add(-s.Health.Duration - time.Second) // a frozen server holds up the counting, too
 	fewest, most := map[string]int64{}, map[string]int64{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
