@@ -12,7 +12,7 @@ VERSION_PACKAGE := github.com/prometheus/common/version
 LDFLAGS := -s -w -X $(VERSION_PACKAGE).Version=$(VERSION) -X $(VERSION_PACKAGE).Revision=$(REVISION)
 
 # A missing server or tool fails these tests instead of skipping them.
-TEST := TEST_KEYHEALTH_REQUIRE=1 go test -race -timeout 20m
+TEST := TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_CHAOS=2m go test -race -timeout 20m
 
 .DEFAULT_GOAL := help
 .PHONY: setup fmt vet lint test race rules smoke bench stats property compare chaos build image docs clean help
@@ -59,7 +59,7 @@ property: setup ## 100,000 steps of the limiter's property test on each server
 compare: setup ## the limiter beside redis_rate, throttled and ulule/limiter
 	cd bench && go test -count 1 -v -each 2s -rounds 5 .
 
-chaos: setup ## a Cluster to which everything happens for half an hour
+chaos: setup ## a Cluster to which everything happens for half an hour; make test does it for two minutes
 	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_CHAOS=30m go test -count 1 -timeout 1h -v -run '^TestChaos$$' ./collector
 
 build: ## the binary, as ./keyhealth
