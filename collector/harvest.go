@@ -138,6 +138,7 @@ func (w *Watcher) takeShards(visits []visit) (results []*swept, failures []visit
 	}
 	if len(visits) > 0 {
 		maps.DeleteFunc(w.shards, func(id string, _ lastShard) bool { return !there[id] })
+		w.known = len(there)
 	}
 	for _, id := range slices.Sorted(maps.Keys(failed)) {
 		failures = append(failures, failed[id])
@@ -163,7 +164,10 @@ func (w *Watcher) takeResults(results []*swept) {
 			all += max(1, last.result.keys())
 		}
 	}
-	health.Coverage = covered / all
+	if unknown := w.known - len(w.shards); unknown > 0 { // taken to be as large as the others
+		all *= float64(w.known) / float64(w.known-unknown)
+	}
+	health.Coverage, health.Covered = covered/all, true
 	health.LastFullWalk = time.Time{}
 	for i, result := range results {
 		if i == 0 || result.full.ended.Before(health.LastFullWalk) {
@@ -172,9 +176,13 @@ func (w *Watcher) takeResults(results []*swept) {
 	}
 }
 
-// figure computes the data from what is known of the shards.
+// figure computes the data from what is known of the shards. Where nothing is
+// known of one of them there are none: part of the keys is no total.
 func (w *Watcher) figure() {
 	w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, true
+	if len(w.shards) < w.known {
+		return
+	}
 	var results []*swept
 	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
 		result := w.shards[id].result

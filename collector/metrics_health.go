@@ -74,8 +74,12 @@ func healthMetrics() []metric {
 			}},
 		successRow("keyhealth_sweep_keys_examined", "Keys whose TTL the last successful sweep read.",
 			func(h Health) float64 { return float64(h.Examined) }),
-		successRow("keyhealth_sweep_coverage_ratio", "Share of SCAN's order that the last successful sweep covered; 1 after a walk.",
-			func(h Health) float64 { return h.Coverage }),
+		{name: "keyhealth_sweep_coverage_ratio", help: "Share of SCAN's order that the last sweep covered; 1 after a walk, below 1 where a shard failed.", kind: gauge,
+			read: func(s *Snapshot, put put) {
+				if s.Health.Covered {
+					put(s.Health.Coverage)
+				}
+			}},
 		{name: "keyhealth_sweeps_total", help: "Finished sweeps, failed ones too.", kind: counter,
 			read: func(s *Snapshot, put put) { put(float64(s.Health.Sweeps)) }},
 		{name: "keyhealth_sweep_slow_batches_total", help: "Batches of successful sweeps that took more than 5 times as long as the median of the last 51 and more than 1 ms: the server has other things to do, and rests become up to 8 times as long.", kind: counter,

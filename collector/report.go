@@ -48,10 +48,11 @@ type noticed struct {
 // report logs a change of state, one line each; an unchanged state is silent.
 func (w *Watcher) report(failures []visit) {
 	health := &w.state.Health
-	problem, nodes := "", []string{}
+	problem := ""
+	nodes := map[string][]string{} // that failed, by reason
 	for _, failure := range failures {
 		problem += failure.node + " " + reasonOf(failure.err) + "\n"
-		nodes = append(nodes, failure.node)
+		nodes[reasonOf(failure.err)] = append(nodes[reasonOf(failure.err)], failure.node)
 	}
 	switch {
 	case problem == "" && health.Sweeps == 1:
@@ -61,12 +62,18 @@ func (w *Watcher) report(failures []visit) {
 	case problem == "":
 		w.log.Info("Sweeps succeed again", "keys_examined", health.Examined)
 	default:
-		err := failures[0].err
-		log := w.log
-		if len(w.nodes) > 1 {
-			log = log.With("nodes", nodes)
+		for _, failure := range failures { // one line a reason
+			reason := reasonOf(failure.err)
+			if nodes[reason] == nil {
+				continue
+			}
+			log := w.log
+			if len(w.nodes) > 1 {
+				log = log.With("nodes", nodes[reason])
+			}
+			log.Error("Sweep failed", "reason", reason, "err", failure.err, "hint", advice[reason])
+			nodes[reason] = nil
 		}
-		log.Error("Sweep failed", "reason", reasonOf(err), "err", err, "hint", advice[reasonOf(err)])
 	}
 	w.noticed.problem = problem
 	for _, c := range w.state.Health.Capabilities {
@@ -91,7 +98,11 @@ func (w *Watcher) reportUnmatched() {
 		}
 	}
 	if len(unmatched) > 0 {
-		w.log.Warn("No key that was met matches these groups", "groups", unmatched, "hint", "compare their globs with the names of the keys")
+		hint := "compare their globs with the names of the keys"
+		if w.state.Health.Coverage < 1 {
+			hint += "; they may also be too rare for a sample: KEYHEALTH_SWEEP_FULL_EVERY"
+		}
+		w.log.Warn("No key that was met matches these groups", "groups", unmatched, "hint", hint)
 	}
 }
 

@@ -78,9 +78,12 @@ func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) 
 	return nil
 }
 
-// bulky is the mean size of a key from which on names may be too long for a
-// whole batch of them to be taken in at once.
-const bulky = 64 << 10 // bytes
+// From this mean size of a key on, names may be too long for a whole batch of them
+// to be taken in at once; a small dataset has no such names.
+const (
+	bulky      = 64 << 10 // bytes
+	bulkyAtAll = 32 << 20
+)
 
 // batch is how many keys are asked for at once.
 func (s *session) batch() int {
@@ -89,7 +92,7 @@ func (s *session) batch() int {
 	for _, size := range sizes {
 		keys += float64(size.Keys)
 	}
-	if bytes, ok := s.info.Number("used_memory_dataset"); ok && keys > 0 && bytes/keys > bulky {
+	if bytes, ok := s.info.Number("used_memory_dataset"); ok && bytes > bulkyAtAll && keys > 0 && bytes/keys > bulky {
 		return min(sampleCount, s.target.Sweep.ScanCount)
 	}
 	return s.target.Sweep.ScanCount

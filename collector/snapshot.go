@@ -29,7 +29,8 @@ type Health struct {
 	Interval     time.Duration
 	StaleAfter   time.Duration
 	Examined     int64   // keys of the last successful sweep
-	Coverage     float64 // of SCAN's order, in the last successful sweep
+	Coverage     float64 // of SCAN's order, in the last sweep that met keys
+	Covered      bool    // there was one
 	SlowBatches  uint64  // that took much longer than usual, in all sweeps
 	Failures     map[string]uint64
 	Commands     map[string]uint64

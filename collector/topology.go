@@ -193,6 +193,8 @@ var errIsCluster = &Failure{Reason: ReasonCluster, Err: errors.New("the address 
 // its whole keyspace, unless it is swept as a part of it, and a Sentinel has none.
 func (s *sweeper) checkMode(info Info) error {
 	switch mode := info.Mode(); {
+	case len(s.target.Seeds) > 0 && s.target.Sentinel == nil && mode != "cluster":
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets")}
 	case mode == "cluster" && !s.inCluster && s.target.Cluster != ClusterNever:
 		return errIsCluster
 	case mode == "sentinel":

@@ -27,6 +27,7 @@ type Watcher struct {
 	state    Snapshot             // the next snapshot, before it is published
 	nodes    map[string]*lastNode // what is known of each node
 	shards   map[string]lastShard // what the last good sweep of each found
+	known    int                  // shards that there are
 	answered bool                 // some node has answered INFO in the running sweep
 	failed   int                  // sweeps in a row that did not reach a node, or lost it
 	noticed  noticed

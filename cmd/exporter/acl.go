@@ -144,14 +144,14 @@ func aclLines(target collector.Target, version serverVersion) []string {
 
 // aclFor says which targets the rules above it are for.
 func aclFor(target collector.Target, version serverVersion, names []string) string {
-	of := fmt.Sprintf("# For %s, on servers of version %s", plain(strings.Join(names, ", ")), version)
+	of := fmt.Sprintf("%s, on servers of version %s", plain(strings.Join(names, ", ")), version)
 	switch {
 	case target.Sentinel == nil:
-		return of + "."
+		return "# ^ The rule above is for " + of + "."
 	case version.atLeast(6, 2):
-		return of + ": the first line, and on its Sentinels the second."
+		return "# ^ The two rules above are for " + of + ", and for its Sentinels."
 	}
-	return of + ". Its Sentinels have no users before 6.2."
+	return "# ^ The rule above is for " + of + ". Its Sentinels have no users before 6.2."
 }
 
 // aclReasons says why each permission of the targets is needed, once.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -232,8 +233,8 @@ func (f *fileReader) pairs(node *yaml.Node, what string, known []string) func(fu
 // yamlReason makes a syntax error fit for the user.
 func yamlReason(err error) string {
 	reason := tidy(err)
-	if reason == "yaml: unknown anchor <hidden> referenced" {
-		return "a value that begins with * must be in quotes"
+	if reason == "yaml: unknown anchor <hidden> referenced" || strings.Contains(reason, "alphabetic or numeric character") {
+		return "a value that begins with * must be in quotes: match: \"*:limit\""
 	}
 	return reason
 }

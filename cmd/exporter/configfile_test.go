@@ -52,7 +52,7 @@ func TestConfigFile(t *testing.T) {
 		{"discovery allow", "discovery:\n  allow: ['']", "f.yml: discovery: allow must be a list of segments of 1 to 48 bytes, without separators or *"},
 		{"discovery allow is no glob", "discovery:\n  allow: ['user*']", "f.yml: discovery: allow must be a list of segments of 1 to 48 bytes, without separators or *"},
 		{"documents", "groups: []\n---\ngroups: []", "f.yml: holds a second document: remove the line --- and what follows it"},
-		{"star", "groups:\n- name: a\n  match: *b", "f.yml: a value that begins with * must be in quotes"},
+		{"star", "groups:\n- name: a\n  match: *b", "f.yml: a value that begins with * must be in quotes: match: \"*:limit\""},
 		{"tab", "groups:\n\t- name: a", "f.yml: yaml: line 2: found character that cannot start any token"},
 	}
 	for _, test := range tests {

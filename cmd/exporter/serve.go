@@ -188,12 +188,13 @@ func announce(log *slog.Logger, target collector.Target) {
 		"address", strings.Join(append([]string{target.Endpoint.Address}, target.Seeds...), ","),
 		"interval", collector.Duration(target.Sweep.Interval).String(),
 		"groups", len(target.Rules),
+		"presets", len(target.Presets),
 	)
 	if len(target.Rules) == 0 {
-		log.Warn("no groups are described: keys without TTL are counted, but which of them are zombies is not known",
+		log.Warn("No groups of your own are described: only keys that a preset knows can be zombies",
 			"hint", nameGroups+"='name=prefix:*@60s'")
 	}
 	if tls := target.Endpoint.TLS; tls != nil && tls.SkipVerify {
-		log.Warn("the certificate of Redis is not verified", "setting", prefixTLS+"SKIP_VERIFY")
+		log.Warn("The certificate of Redis is not verified", "setting", prefixTLS+"SKIP_VERIFY")
 	}
 }

@@ -29,7 +29,7 @@ func TestServe(t *testing.T) {
 	})
 	s := &stage{address: log.waitFor(t, listening)[1], client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}}
 	log.waitFor(t, `msg="keyhealth is starting" target=shop version=\S* address=127.0.0.1:1 interval=1m groups=0`)
-	log.waitFor(t, `level=WARN .*no groups are described.*KEYHEALTH_GROUPS=`)
+	log.waitFor(t, `level=WARN .*No groups of your own are described.*KEYHEALTH_GROUPS=`)
 	log.waitFor(t, `(?s)Listening on.*Listening on`)
 	for status := 0; status != 200; {
 		status, _ = s.get(t, "/-/ready") // a first sweep, which fails
@@ -57,7 +57,7 @@ func TestAnnouncementOfUnverifiedTLS(t *testing.T) {
 			"KEYHEALTH_REDIS_TLS_SKIP_VERIFY": skip,
 			"KEYHEALTH_WEB_LISTEN_ADDRESS":    "127.0.0.1:0",
 		})
-		if strings.Contains(got.stderr, "the certificate of Redis is not verified") != want {
+		if strings.Contains(got.stderr, "The certificate of Redis is not verified") != want {
 			t.Errorf("SKIP_VERIFY=%s: %s", skip, got)
 		}
 	}
