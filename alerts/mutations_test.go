@@ -124,6 +124,15 @@ var otherMutations = map[string]mutation{
 			{"min by (target, capability)", "min by (target)"},
 		},
 	},
+	"KeyhealthSelfTestFailing": {
+		tests: []string{"selftest_test.yml"},
+		edits: []edit{
+			{"== 0", "== 1"},
+			{"== 0", "<= 1"},
+			{"min by (target, check)", "max by (target, check)"},
+			{"min by (target, check)", "min by (target)"},
+		},
+	},
 	"KeyhealthGroupsFolded": {
 		tests: []string{"folded_test.yml"},
 		edits: []edit{

@@ -19,6 +19,7 @@ type Target struct {
 	Discovery Discovery
 	MaxGroups int // pairs of a database and a group that are shown, rules included
 	Sweep     Sweep
+	SelfTest  time.Duration // how often the limiter's self-test is to be run here, by whoever runs it; 0: never
 }
 
 // DefaultMaxGroups is the documented default of Target.MaxGroups.

@@ -45,6 +45,7 @@ var multipliers = map[string]string{
 	"error":  fmt.Sprintf("error (%d)", len(errorKinds)),
 	"band":   fmt.Sprintf("band (%d)", len(bandNames)),
 	"kind":   fmt.Sprintf("kind (%d)", len(kindNames)),
+	"check":  "check (4)",
 	"role":   "", "version": "", "mode": "", "flavor": "", "policy": "", "required": "",
 	"source": "", "ttl": "", "library": "", "unique_names": "",
 }
@@ -62,6 +63,7 @@ func metricTopics() []struct {
 		{"Per database", databaseMetrics()},
 		{"Per node", nodeMetrics()},
 		{"Per group", groupMetrics()},
+		{"Self-test of the limiter", selfTestMetrics()},
 	}
 }
 

@@ -147,7 +147,10 @@ func (f *fleet) ask(ctx context.Context, n node, greeted func(greeting)) visit {
 
 func (f *fleet) sweepNode(ctx context.Context, n node, sh shard, greeted func(greeting)) visit {
 	v := visit{node: n.name(), swept: true}
-	s := f.sweeperOf(n, sh)
+	s := f.sweeperOf(n)
+	s.turn.take() // a full walk of the node may be under way
+	s.inCluster, s.isReplica = sh.inCluster, n != sh.primary
+	s.turn.pass()
 	v.result, v.err = s.safely(ctx, func(info Info, ping time.Duration) {
 		v.info, v.ping = &info, ping
 		greeted(greeting{v.node, info, ping})
@@ -159,7 +162,7 @@ func (f *fleet) sweepNode(ctx context.Context, n node, sh shard, greeted func(gr
 }
 
 // sweeperOf is the node's sweeper, which remembers what the next sweep needs.
-func (f *fleet) sweeperOf(n node, sh shard) *sweeper {
+func (f *fleet) sweeperOf(n node) *sweeper {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.sweepers[n.name()]
@@ -167,7 +170,6 @@ func (f *fleet) sweeperOf(n node, sh shard) *sweeper {
 		s = newSweeper(f.target, n, f.seed+uint64(len(f.sweepers)))
 		f.sweepers[n.name()] = s
 	}
-	s.inCluster, s.isReplica = sh.inCluster, n != sh.primary
 	return s
 }
 

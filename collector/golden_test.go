@@ -77,6 +77,11 @@ var goldenStates = []goldenState{
 		}
 	}},
 	{name: "no_keyspace", node: func(n *fakeNode) { n.noKeyspace = true }},
+	{name: "selftest", then: func(_ *testing.T, w *Watcher, _ *fakeNode) {
+		w.SetSelfTest(SelfTest{Checks: []SelfTestCheck{{Name: "ttl"}}}) // replaced
+		w.SetSelfTest(SelfTest{Ended: time.Now(), Took: 250 * time.Millisecond, Checks: []SelfTestCheck{{Name: "exact_limit", Passed: true}, {Name: "healing"}}})
+		sweepAndPublish(w) // and kept
+	}},
 	{name: "replica", node: func(n *fakeNode) {
 		n.say("role", "slave")
 		n.say("redis_version", "7.2.4")

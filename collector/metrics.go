@@ -1,6 +1,6 @@
 // Every series of the collector is one row of a table: its whole name, help,
 // labels, type, and how it is read from a snapshot. The rows stand in
-// metrics_health.go, metrics_node.go and metrics_group.go.
+// metrics_health.go, metrics_node.go, metrics_group.go and metrics_selftest.go.
 
 package collector
 
@@ -34,7 +34,7 @@ type putSummary func(script Script, labels ...string)
 
 // metrics are all rows, health first.
 func metrics() []metric {
-	return slices.Concat(healthMetrics(), databaseMetrics(), nodeMetrics(), groupMetrics())
+	return slices.Concat(healthMetrics(), databaseMetrics(), nodeMetrics(), groupMetrics(), selfTestMetrics())
 }
 
 // series is a row with its descriptor.

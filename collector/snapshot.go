@@ -16,6 +16,8 @@ type Snapshot struct {
 	Groups    []Group    // sorted by database, rules in their order
 	Folded    int        // discovered groups that were too many to show
 	Leaks     bool       // the server's clock is known
+
+	SelfTest *SelfTest // the last one; nil: none has been made
 }
 
 // Health says how the watching goes.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -22,6 +23,9 @@ type Watcher struct {
 	fleet  *fleet
 	sent   *commandCounts
 	latest atomic.Pointer[Snapshot]
+
+	publishing sync.Mutex
+	selfTest   *SelfTest // comes from outside of Run
 
 	// What follows belongs to Run's goroutine.
 	state    Snapshot             // the next snapshot, before it is published
@@ -131,6 +135,9 @@ func (w *Watcher) publish() {
 	}
 	snapshot.Health.Commands = w.sent.snapshot()
 	snapshot.Health.Failures = maps.Clone(w.state.Health.Failures)
+	w.publishing.Lock()
+	defer w.publishing.Unlock()
+	snapshot.SelfTest = w.selfTest
 	w.latest.Store(&snapshot)
 }
 

@@ -173,7 +173,7 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 			w.finished(outcome{visits: []visit{visited}, took: time.Duration(sweep)})
 			continue
 		}
-		s := w.fleet.sweeperOf(n, shard{primary: n})
+		s := w.fleet.sweeperOf(n)
 		c := counting{classifier: s.classifier, suspects: &nameStore{rng: s.rng, limit: limitedTo}}
 		d := c.newDBTally(0, true)
 		d.walked, d.share = true, 1

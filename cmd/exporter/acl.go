@@ -47,7 +47,7 @@ func (v serverVersion) String() string { return fmt.Sprintf("%d.%d", v.major, v.
 type need struct{ rule, why string }
 
 // uses is what of a target decides about permissions.
-type uses struct{ limits, bigKeys, cluster, mayBeCluster, databases, memory, types bool }
+type uses struct{ limits, bigKeys, cluster, mayBeCluster, databases, memory, types, selfTest bool }
 
 func usesOf(target collector.Target) uses {
 	limits := slices.ContainsFunc(target.Rules, func(r collector.Rule) bool { return r.Limit > 0 })
@@ -61,14 +61,18 @@ func usesOf(target collector.Target) uses {
 		memory:  limits || big || target.Sweep.MemorySamples > 0,
 		cluster: cluster, mayBeCluster: auto && !cluster,
 		databases: others && !cluster,
+		selfTest:  target.SelfTest > 0,
 	}
 }
 
 // clusterNeeds are what nodes of a Cluster are asked beside the rest.
-func clusterNeeds(replicas bool) []need {
+func clusterNeeds(replicas, selfTest bool) []need {
 	needs := []need{
 		{"+cluster|nodes", "which nodes there are, and which slots they have"},
 		{"+cluster|countkeysinslot", "the keys of each slot, so that a sample misses none"},
+	}
+	if selfTest {
+		needs = append(needs, need{"+cluster|slots", "the self-test of the limiter asks where its keys belong"})
 	}
 	if replicas {
 		needs = append(needs, need{"+readonly", "to sweep a replica in the place of its primary"})
@@ -103,7 +107,7 @@ func serverNeeds(target collector.Target, version serverVersion) []need {
 	add(u.limits, "+get", "the counts of zombies in groups with a limit: who is locked out")
 	add((u.limits || u.bigKeys) && version.atLeast(7, 2), "+client|no-touch", "keeps reading from making a key look used")
 	if u.cluster {
-		needs = append(needs, clusterNeeds(target.Replicas)...)
+		needs = append(needs, clusterNeeds(target.Replicas, u.selfTest)...)
 	}
 	return needs
 }
@@ -136,6 +140,9 @@ func aclLine(version serverVersion, keys string, needs []need) string {
 // aclLines are the rules for a target: on its servers, and on its Sentinels.
 func aclLines(target collector.Target, version serverVersion) []string {
 	lines := []string{aclLine(version, "~*", serverNeeds(target, version))}
+	if target.SelfTest > 0 && hasSelectors(version) {
+		lines[0] = withSelfTest(lines[0])
+	}
 	if target.Sentinel != nil && version.atLeast(6, 2) {
 		lines = append(lines, aclLine(version, "", sentinelNeeds()))
 	}
@@ -165,13 +172,14 @@ func aclReasons(targets []collector.Target, version serverVersion) string {
 		keys.why += ". %R~* does too, for reading only"
 	}
 	needs = append(needs, need{"-@all", "no command but these"}, keys)
-	mayBeCluster := false
+	mayBeCluster, selfTest := false, false
 	for _, target := range targets {
 		needs = append(needs, serverNeeds(target, version)...)
 		if target.Sentinel != nil && version.atLeast(6, 2) {
 			needs = append(needs, sentinelNeeds()...)
 		}
-		mayBeCluster = mayBeCluster || usesOf(target).mayBeCluster
+		u := usesOf(target)
+		mayBeCluster, selfTest = mayBeCluster || u.mayBeCluster, selfTest || u.selfTest
 	}
 	var text strings.Builder
 	told := map[string]bool{}
@@ -183,12 +191,18 @@ func aclReasons(targets []collector.Target, version serverVersion) string {
 			told[n.rule] = true
 		}
 	}
-	fmt.Fprintln(&text, "# PASSWORD is yours to choose; in a shell, quote what holds > ~ * or |.")
+	fmt.Fprintln(&text, "# PASSWORD is yours to choose; in a shell, quote what holds > ~ * ( ) or |.")
 	tell(needs)
+	if selfTest {
+		text.WriteString(selfTestComment(version))
+		if told = map[string]bool{}; hasSelectors(version) {
+			tell(selfTestNeeds())
+		}
+	}
 	if mayBeCluster {
 		told = map[string]bool{}
 		fmt.Fprintln(&text, "# Where the address is that of a node of a Cluster, add on each node:")
-		tell(clusterNeeds(true))
+		tell(clusterNeeds(true, selfTest))
 	}
 	return text.String()
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +29,12 @@ type config struct {
 // load reads and checks everything that serve relies on. Either the
 // configuration is sound or there are problems.
 func load(line flags) (*config, []problem) {
+	if line.redisURL != "" {
+		_ = os.Unsetenv(nameRedisURL) // whatever it is
+	}
 	cfg := &config{given: environment(), flagOf: map[string]string{}}
 	problems := unknownNames(cfg.given, cfg.table())
-	unparsed := cfg.fill()
+	unparsed := append(cfg.fill(), cfg.argument(line.redisURL)...)
 	problems = append(problems, unparsed...)
 	cfg.apply(line)
 	if len(unparsed) == 0 {
@@ -52,6 +56,26 @@ func (c *config) complete() []problem {
 func (c *config) again() (*config, []problem) {
 	next := *c.before
 	return &next, next.complete()
+}
+
+// argument takes a URL of the command line for the setting. Other users of the
+// machine see it: it holds no password.
+func (c *config) argument(text string) []problem {
+	if text == "" {
+		return nil
+	}
+	const subject = "URL"
+	row := find(c.table(), nameRedisURL)
+	if err := row.set(text); err != nil {
+		p := row.broken("", err)
+		p.subject = subject
+		return []problem{p}
+	}
+	if c.Redis.URL.hasUser() {
+		return []problem{{subject: subject, rule: "must not hold a user or password, which others see in an argument: set " + nameUsername + " and " + namePasswordFile}}
+	}
+	c.given[nameRedisURL], c.flagOf[nameRedisURL] = newSecret(text), subject
+	return nil
 }
 
 // apply lets flags win over the environment.
@@ -108,6 +132,7 @@ func (c *config) target() collector.Target {
 		Presets:   c.Presets.selected(),
 		Discovery: c.discovery,
 		MaxGroups: int(c.MaxGroups),
+		SelfTest:  time.Duration(c.SelftestInterval),
 		Sweep: collector.Sweep{
 			Interval:      time.Duration(c.Sweep.Interval),
 			MaxKeys:       int64(c.Sweep.MaxKeys),

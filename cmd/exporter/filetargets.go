@@ -41,6 +41,7 @@ func targetKeys() []targetKey {
 		{"sweep.scan_count", prefix + "SWEEP_SCAN_COUNT", ""},
 		{"sweep.timeout", nameSweepTimeout, ""},
 		{"sweep.pool", prefix + "SWEEP_POOL", ""},
+		{"selftest_interval", nameSelfTest, ""},
 	}
 }
 

@@ -79,7 +79,8 @@ func settingsHelp() string {
 	for line := range strings.Lines(exampleFile) {
 		text.WriteString("  " + line)
 	}
-	text.WriteString("\nExit codes: 0 fine, 2 wrong usage or configuration.\n")
+	text.WriteString("\nExit codes: 0 fine, 1 the self-test failed, 2 wrong usage or configuration,\n" +
+		"3 Redis cannot be reached or refuses, 130 interrupted.\n")
 	return text.String()
 }
 

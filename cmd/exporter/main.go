@@ -49,6 +49,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFine
 	case aclCommand:
 		return printACL(stdout, stderr, cfg, line.serverVersion)
+	case selfTestCommand:
+		return selfTest(ctx, cfg, stdout, stderr)
 	case demoCommand:
 		return serveDemo(ctx, cfg, stdout, stderr)
 	}
@@ -61,6 +63,7 @@ type flags struct {
 	webConfigFile   string
 	logLevel        string
 	logFormat       string
+	redisURL        string // an argument; it stands for its setting
 }
 
 type commandLine struct {
@@ -85,6 +88,7 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 
 	app.Command("serve", "Watch Redis and serve its metrics; the default command.")
 	addDemo(app)
+	addSelfTest(app, &line)
 	app.Command("check-config", "Validate settings and groups, and print what is in force, with secrets hidden. Connects to nothing.")
 	app.Command(aclCommand, "Print the smallest ACL rule for what is configured, and why; --server-version=7.0. Connects to nothing.").
 		Flag("server-version", "Version of the servers.").Default("7.0").StringVar(&line.serverVersion)

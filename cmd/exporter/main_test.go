@@ -100,6 +100,8 @@ func TestOutput(t *testing.T) {
 		{"check-settings", valid, []string{"check-config", "--log.level=debug"}},
 		{"check-targets", map[string]string{"KEYHEALTH_CONFIG_FILE": "testdata/targets.yml", "KEYHEALTH_REDIS_PASSWORD": "hunter2"}, []string{"check-config"}},
 		{"acl", nil, []string{"acl"}},
+		{"acl-selftest", map[string]string{"KEYHEALTH_SELFTEST_INTERVAL": "1h"}, []string{"acl"}},
+		{"acl-selftest-6.2", map[string]string{"KEYHEALTH_SELFTEST_INTERVAL": "1h"}, []string{"acl", "--server-version=6.2"}},
 		{"acl-targets", map[string]string{"KEYHEALTH_CONFIG_FILE": "testdata/targets.yml", "KEYHEALTH_REDIS_PASSWORD": "hunter2"}, []string{"acl", "--server-version=8.0.1"}},
 		{"acl-sentinel-6.0", map[string]string{"KEYHEALTH_REDIS_URL": "redis+sentinel://h/m", "KEYHEALTH_BIG_KEY_BUDGET": "0"}, []string{"acl", "--server-version", "6"}},
 		{"problem-targets", map[string]string{"KEYHEALTH_CONFIG_FILE": "testdata/broken-targets.yml"}, nil},

@@ -1,5 +1,5 @@
-// The names in the environment: ours, those of later versions, those that
-// Kubernetes puts there, and misspelt ones.
+// The names in the environment: ours, those that Kubernetes puts there, and
+// misspelt ones.
 
 package main
 
@@ -13,12 +13,6 @@ import (
 
 	"github.com/agnivade/levenshtein"
 )
-
-// planned are settings that the documentation knows and this version does not
-// have: setting one must not look like a spelling mistake, nor be ignored.
-func planned() []string {
-	return []string{prefix + "SELFTEST_INTERVAL"}
-}
 
 // environment returns our part of the environment by name, without what is
 // set but empty, which counts as unset.
@@ -40,15 +34,13 @@ func environment() map[string]secret {
 
 // unknownNames reports every name that is neither a setting nor Kubernetes'.
 func unknownNames(given map[string]secret, rows []setting) []problem {
-	known := planned()
+	var known []string
 	for _, row := range rows {
 		known = append(known, row.name)
 	}
 	var problems []problem
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
-		case slices.Contains(planned(), name):
-			problems = append(problems, problem{subject: name, rule: "this version does not have this setting yet: unset it"})
 		case slices.Contains(known, name) || isServiceLink(name, given[name].reveal()):
 		default:
 			problems = append(problems, problem{

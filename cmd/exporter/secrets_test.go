@@ -51,7 +51,6 @@ func TestSecretsStaySecret(t *testing.T) {
 		{name: "misspelt name", env: map[string]string{"REDIS_PASWORD": "hunter2"}},
 		{name: "sentinel's user alone", env: map[string]string{"SENTINEL_USERNAME": "alice9"}},
 		{name: "sentinel's password file is the password", env: map[string]string{"REDIS_URL": "redis+sentinel://h:1/m", "SENTINEL_PASSWORD_FILE": "hunter2"}},
-		{name: "planned name", env: map[string]string{"SELFTEST_INTERVAL": "hunter2"}},
 		{name: "URL in duty", env: map[string]string{"SWEEP_DUTY": "redis://alice9:hunter2@h"}},
 		{name: "URL without host in duty", env: map[string]string{"SWEEP_DUTY": "redis://:hunter2"}},
 		{name: "URL in databases", env: map[string]string{"DATABASES": "redis://alice9:hunter2@h"}},

@@ -24,20 +24,21 @@ import (
 // structs around it, is the name of its setting. A rule completes "KEYHEALTH_X:"
 // in an error line; an example stands there where the default would not help.
 type settings struct {
-	TargetName    string        `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis; of several targets each has its name from KEYHEALTH_CONFIG_FILE."`
-	Redis         redisSettings //
-	Sentinel      sentinelSettings
-	Databases     databases      `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
-	Groups        string         `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
-	Presets       presetNames    `topic:"Groups" default:"distinctive" rule:"must be distinctive, all, none, or names of presets, separated by commas" example:"distinctive,kong" desc:"Groups that are known beforehand, of limiter libraries and gateways: distinctive (those whose names only one library writes), all, none, or their names, separated by commas; docs/presets.md lists them. Groups of your own come first. Not together with presets in KEYHEALTH_CONFIG_FILE. Example: distinctive,redis-rate"`
-	ConfigFile    string         `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets, discovery and targets; the groups of KEYHEALTH_GROUPS come first, and the first match wins. Read again on SIGHUP."`
-	MaxGroups     whole          `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
-	Sweep         sweepSettings  //
-	StaleAfter    staleAfter     `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
-	MemorySamples whole          `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
-	BigKey        bigKeySettings `split_words:"true"`
-	Web           webSettings    //
-	Log           logSettings    //
+	TargetName       string        `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis; of several targets each has its name from KEYHEALTH_CONFIG_FILE."`
+	Redis            redisSettings //
+	Sentinel         sentinelSettings
+	Databases        databases          `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
+	Groups           string             `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
+	Presets          presetNames        `topic:"Groups" default:"distinctive" rule:"must be distinctive, all, none, or names of presets, separated by commas" example:"distinctive,kong" desc:"Groups that are known beforehand, of limiter libraries and gateways: distinctive (those whose names only one library writes), all, none, or their names, separated by commas; docs/presets.md lists them. Groups of your own come first. Not together with presets in KEYHEALTH_CONFIG_FILE. Example: distinctive,redis-rate"`
+	ConfigFile       string             `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets, discovery and targets; the groups of KEYHEALTH_GROUPS come first, and the first match wins. Read again on SIGHUP."`
+	MaxGroups        whole              `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
+	Sweep            sweepSettings      //
+	StaleAfter       staleAfter         `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
+	MemorySamples    whole              `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
+	BigKey           bigKeySettings     `split_words:"true"`
+	SelftestInterval collector.Duration `split_words:"true" topic:"Self-test" default:"0" rule:"must be 0, or a duration from 10s to 365d" example:"1h" desc:"How often the self-test of the limiter is run, 10s to 365d, beside the sweeps; 0 turns it off. It is the only thing in serve that writes: a few keys that begin with keyhealth-selftest, which it removes."`
+	Web              webSettings        //
+	Log              logSettings        //
 }
 
 type redisSettings struct {
@@ -112,6 +113,7 @@ const (
 	nameGroups        = prefix + "GROUPS"
 	namePresets       = prefix + "PRESETS"
 	nameSweepTimeout  = prefix + "SWEEP_TIMEOUT"
+	nameSelfTest      = prefix + "SELFTEST_INTERVAL"
 	nameListenAddress = prefix + "WEB_LISTEN_ADDRESS"
 	nameWebConfigFile = prefix + "WEB_CONFIG_FILE"
 	nameLogLevel      = prefix + "LOG_LEVEL"

@@ -95,6 +95,8 @@ func (v *validator) readFile() (configFile, []problem) {
 const (
 	longestInterval = 365 * 24 * time.Hour
 	mostKeys        = 1_000_000_000_000
+
+	shortestSelfTest = 10 * time.Second // a run takes some hundred commands
 )
 
 // scalars are the rules of settings that each target has.
@@ -115,6 +117,8 @@ func (v *validator) scalars() {
 	v.require(big.Elements >= 100 && big.Elements <= mostKeys, "BIG_KEY_ELEMENTS")
 	v.require(big.Budget == 0 || big.Budget >= 10 && big.Budget <= 100_000, "BIG_KEY_BUDGET")
 	v.require(v.cfg.MaxGroups >= 1 && v.cfg.MaxGroups <= 10_000, "MAX_GROUPS")
+	selfTest := time.Duration(v.cfg.SelftestInterval)
+	v.require(selfTest == 0 || selfTest >= shortestSelfTest && selfTest <= longestInterval, "SELFTEST_INTERVAL")
 	v.require(v.cfg.MemorySamples >= 0 && v.cfg.MemorySamples <= 10_000, "MEMORY_SAMPLES")
 }
 

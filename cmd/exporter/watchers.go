@@ -94,6 +94,9 @@ func (w *watchers) start(next, old *watched) {
 		if old != nil {
 			<-old.ended
 		}
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		beside.Go(func() { newSelfTester(next.target, next.watcher, w.log).run(ctx) })
 		if err := next.watcher.Run(ctx); err != nil {
 			select {
 			case w.failed <- err:

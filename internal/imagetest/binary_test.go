@@ -11,7 +11,7 @@ import (
 // small (Dockerfile).
 const (
 	maxBinary = 30_000_000 // with keyhealth demo, as make build makes it
-	maxImage  = 18_000_000
+	maxImage  = 19_000_000 // 18 before Cluster, Sentinel, presets and the self-test
 )
 
 func TestBinarySize(t *testing.T) {

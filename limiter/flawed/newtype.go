@@ -10,7 +10,7 @@ import (
 // newType is the new version of a limiter: a sliding log in a sorted set, where
 // the version before kept a count in a string of the same name. All commands on
 // the old key are refused with WRONGTYPE but one: the EXPIRE of the same
-// pipeline succeeds, and keeps the old key alive for as long as its caller tries.
+// transaction succeeds, and keeps the old key alive for as long as its caller tries.
 type newType struct {
 	client redis.Cmdable
 	Options
@@ -45,7 +45,7 @@ func (l *newType) Allow(ctx context.Context, subject string) (bool, error) {
 		return false, err
 	}
 	var count *redis.IntCmd
-	_, err = l.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, err = l.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRemRangeByScore(ctx, key, "0", strconv.FormatInt(now.Add(-l.Window).UnixMicro(), 10))
 		p.ZAdd(ctx, key, redis.Z{Score: float64(now.UnixMicro()), Member: strconv.FormatInt(now.UnixNano(), 10)})
 		count = p.ZCard(ctx, key)

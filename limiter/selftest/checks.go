@@ -147,8 +147,11 @@ func (r *run) healing(ctx context.Context, l *limiter.Limiter) error {
 			return err
 		}
 		result, err := answered(l.AllowN(whole(ctx), zombie, limit))
-		if err != nil || !result.Healed || !result.Allowed {
-			return fmt.Errorf("a key %s: healed: %v, allowed: %v, %w", name, result.Healed, result.Allowed, err)
+		if err != nil {
+			return err
+		}
+		if !result.Healed || !result.Allowed {
+			return fmt.Errorf("a key %s: healed: %v, allowed: %v", name, result.Healed, result.Allowed)
 		}
 		if err := r.sound(ctx, l, zombie, true); err != nil {
 			return fmt.Errorf("a key %s: %w", name, err)

@@ -42,6 +42,9 @@ const (
 	CheckCleanup    = "cleanup"     // no key of the self-test is left
 )
 
+// CheckNames are those of all checks, in their order.
+func CheckNames() []string { return []string{CheckExactLimit, CheckTTL, CheckHealing, CheckCleanup} }
+
 // Check is what came out of one of them.
 type Check struct {
 	Name   string
@@ -177,8 +180,11 @@ func (r *run) clean(ctx context.Context) error {
 		if err := r.client.Del(ctx, key).Err(); err != nil {
 			return err
 		}
-		if n, err := r.client.Exists(ctx, key).Result(); err != nil || n != 0 {
-			return fmt.Errorf("a key is left: %w", err)
+		switch n, err := r.client.Exists(ctx, key).Result(); {
+		case err != nil:
+			return err
+		case n != 0:
+			return errors.New("a key is left")
 		}
 	}
 	return nil

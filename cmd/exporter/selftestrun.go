@@ -1,0 +1,122 @@
+// One run of the limiter's self-test on a target, and why Redis did not let it
+// come to its end. Who asks for it is selftest.go and selftesttask.go.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"keyhealth/collector"
+	"keyhealth/limiter/selftest"
+)
+
+// connect makes the client of a run.
+type connect func(context.Context) (redis.UniversalClient, error)
+
+// selfTested is what came of a run.
+type selfTested struct {
+	selftest.Report
+	ended time.Time
+	took  time.Duration
+	err   error // what kept the checks from being made, or from meaning anything
+}
+
+// runSelfTest runs it on a connection of its own, and leaves no key, also when
+// ctx ends.
+func runSelfTest(ctx context.Context, dial connect) selfTested {
+	started := time.Now()
+	report, err := func() (selftest.Report, error) {
+		client, err := dial(ctx)
+		if err != nil {
+			return selftest.Report{}, err
+		}
+		defer func() { _ = client.Close() }()
+		seen := &failures{}
+		client.AddHook(seen)
+		report, err := selftest.Run(ctx, client, selftest.Options{})
+		if err == nil {
+			err = seen.first() // the limiter takes it for a Redis that is down
+		}
+		return report, err
+	}()
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	ended := time.Now()
+	return selfTested{report, ended, ended.Sub(started), err}
+}
+
+// outcome is a result for the metrics: what was not checked has not passed.
+func (s selfTested) outcome() collector.SelfTest {
+	result := collector.SelfTest{Ended: s.ended, Took: s.took}
+	for _, name := range selftest.CheckNames() {
+		passed := false
+		for _, check := range s.Checks {
+			passed = passed || check.Name == name && check.Passed
+		}
+		result.Checks = append(result.Checks, collector.SelfTestCheck{Name: name, Passed: passed})
+	}
+	return result
+}
+
+// failures notes what Redis did not answer to, or refused; it is a redis.Hook.
+// The text of a refusal names a user and is replaced by one that does not.
+type failures struct {
+	mu    sync.Mutex
+	noted error
+}
+
+func (f *failures) first() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.noted
+}
+
+func (f *failures) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (f *failures) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (f *failures) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if err == nil || errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "NOSCRIPT") {
+			return err
+		}
+		if redis.HasErrorPrefix(err, "NOPERM") {
+			err = refused(cmd.Name())
+			cmd.SetErr(err)
+		}
+		if cmd.Name() != "info" { // it tells the eviction policy only
+			f.mu.Lock()
+			f.noted = firstOf(f.noted, err)
+			f.mu.Unlock()
+		}
+		return err
+	}
+}
+
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// refused is the command that Redis permits this user not; it is a redis.Error.
+type refused string
+
+func (r refused) Error() string {
+	return fmt.Sprintf("NOPERM: Redis refuses %s, or one in its script, under the self-test's prefix", strings.ToUpper(string(r)))
+}
+
+// RedisError implements redis.Error.
+func (refused) RedisError() {}
