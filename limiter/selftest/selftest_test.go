@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,8 +41,11 @@ func mini(t *testing.T) *redis.Client {
 // keys are all there are, on every node.
 func keys(t *testing.T, c redis.UniversalClient) (all []string) {
 	t.Helper()
+	var mu sync.Mutex // the nodes are asked at the same time
 	list := func(ctx context.Context, c *redis.Client) error {
 		some, err := c.Keys(ctx, "*").Result()
+		mu.Lock()
+		defer mu.Unlock()
 		all = append(all, some...)
 		return err
 	}
@@ -116,10 +121,11 @@ func (s spoiler) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // TestRunCancelled: at whatever moment, nothing is left.
 func TestRunCancelled(t *testing.T) {
 	for _, at := range []int{1, 2, 50, 200, 320} {
-		c, watcher := mini(t), 0
+		c := mini(t)
+		var calls atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		c.AddHook(spoiler{"evalsha", func() {
-			if watcher++; watcher == at {
+			if calls.Add(1) == int64(at) {
 				cancel()
 			}
 		}})
@@ -127,7 +133,7 @@ func TestRunCancelled(t *testing.T) {
 		cancelled := errors.Is(err, context.Canceled)
 		cancel()
 		if left := keys(t, c); len(left) != 0 || !cancelled {
-			t.Errorf("cancelled at call %d of %d: left are %q, %v", at, watcher, left, err)
+			t.Errorf("cancelled at call %d of %d: left are %q, %v", at, calls.Load(), left, err)
 		}
 	}
 }
