@@ -2,6 +2,7 @@ package collector
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -48,12 +49,13 @@ type noticed struct {
 // report logs a change of state, one line each; an unchanged state is silent.
 func (w *Watcher) report(failures []visit) {
 	health := &w.state.Health
-	problem := ""
+	var all strings.Builder
 	nodes := map[string][]string{} // that failed, by reason
 	for _, failure := range failures {
-		problem += failure.node + " " + reasonOf(failure.err) + "\n"
+		fmt.Fprintln(&all, failure.node, reasonOf(failure.err))
 		nodes[reasonOf(failure.err)] = append(nodes[reasonOf(failure.err)], failure.node)
 	}
+	problem := all.String()
 	switch {
 	case problem == "" && health.Sweeps == 1:
 		w.log.Info("First sweep done", "keys_examined", health.Examined, "duration", health.Duration.Round(time.Millisecond))
