@@ -167,7 +167,9 @@ func (c *chaos) judge(s *Snapshot) bool {
 	if len(fewest) != 3 { // a failover in between
 		return false
 	}
-	if keys := s.Databases[0].Keys; keys < low || keys > high {
+	// Between two counts the writer has changed a few keys.
+	const unseen = 500
+	if keys := s.Databases[0].Keys; keys < low-unseen || keys > high+unseen {
 		c.t.Errorf("sweep %d says %d keys, there were %d to %d", s.Health.Sweeps, keys, low, high)
 	}
 	return true

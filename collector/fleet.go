@@ -80,6 +80,7 @@ func (f *fleet) visit(ctx context.Context, shards []shard, greeted func(greeting
 	var running sync.WaitGroup
 	for i, sh := range shards {
 		fit := f.fit(sh)
+		f.sweeperOf(sh.primary) // made in order: the same seed makes the same random choices
 		running.Go(func() {
 			busy <- struct{}{}
 			defer func() { <-busy }()
