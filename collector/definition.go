@@ -1,3 +1,6 @@
+// What is known of a group beforehand, whoever said it, and what follows for one
+// key: its longest TTL, and whether it is a leak.
+
 package collector
 
 import (

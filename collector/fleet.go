@@ -220,7 +220,7 @@ func (f *fleet) forget(shards []shard) {
 func (f *fleet) capabilities() []Capability {
 	merged := map[string]Capability{}
 	for _, s := range f.sweepers {
-		for _, c := range s.capabilities.list() {
+		for _, c := range s.listed {
 			if known, ok := merged[c.Name]; ok {
 				c.Permitted = c.Permitted && known.Permitted
 			}

@@ -1,3 +1,6 @@
+// Ids in names: whether a name looks as if it was made for one request. What names
+// tell of times is nametime.go.
+
 package collector
 
 // nameKind says that a name looks as if it was made for one request only.

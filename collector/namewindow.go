@@ -1,3 +1,5 @@
+// Windows in names: where a library writes the length of its window into the name.
+
 package collector
 
 import (

@@ -1,3 +1,6 @@
+// Groups too rare for one sample: the readings of their last samples, and what the
+// last full walk found of them.
+
 package collector
 
 import (

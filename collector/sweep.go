@@ -19,8 +19,9 @@ type sweeper struct {
 	rng          *rand.Rand
 	delays       lookDelays
 	capabilities capabilities
-	inCluster    bool // the node is swept as a part of its Cluster
-	isReplica    bool // the node stands in for its primary
+	listed       []Capability // as the last sweep left them; a full walk goes on to learn
+	inCluster    bool         // the node is swept as a part of its Cluster
+	isReplica    bool         // the node stands in for its primary
 
 	shaper  *shaper
 	shapes  shapes
@@ -84,7 +85,10 @@ func (s *sweeper) safely(ctx context.Context, greeted func(Info, time.Duration))
 // known. On an error nothing of the sweep counts.
 func (s *sweeper) sweep(ctx context.Context, greeted func(Info, time.Duration)) (*swept, error) {
 	s.turn.take()
-	defer s.turn.pass()
+	defer func() {
+		s.listed = s.capabilities.list()
+		s.turn.pass()
+	}()
 	if s.target.Sweep.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, s.target.Sweep.Timeout)
 		defer cancel()

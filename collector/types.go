@@ -1,3 +1,6 @@
+// What a sweep asks about single keys beside their TTL: type, length and memory,
+// and what a refusal means for the rest of the sweep.
+
 package collector
 
 import (
