@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	versioncollector "github.com/prometheus/client_golang/prometheus/collectors/version"
@@ -42,6 +43,7 @@ func serveTargets(ctx context.Context, cfg *config, s service, stderr io.Writer)
 		report(stderr, *failed)
 		return exitUsage
 	}
+	limitMemory(s.log, memlimit.FromCgroup)
 	for _, one := range s.watch.watched() {
 		announce(s.log, one.target)
 	}
