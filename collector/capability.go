@@ -36,6 +36,7 @@ func newCapabilities(target Target) capabilities {
 		known: map[string]permission{},
 		required: map[string]bool{
 			"info": true, "scan": true, "pttl": true, "time": true, "ping": true,
+			"cluster_nodes": true, "sentinel": true,
 			"select":       len(target.Databases) != 1 || target.Databases[0] != 0,
 			"memory_usage": target.Sweep.MemorySamples > 0 || limited || big,
 			"type":         limited || typed || big,

@@ -216,9 +216,13 @@ func (f *fleet) forget(shards []shard) {
 	maps.DeleteFunc(f.avoided, func(name string, _ *avoidance) bool { return !there[name] })
 }
 
-// capabilities are those of all nodes: what one of them refuses is refused.
+// capabilities are those of the target's names and of all nodes: what one of them
+// refuses is refused.
 func (f *fleet) capabilities() []Capability {
 	merged := map[string]Capability{}
+	for _, c := range f.topology.capabilities.list() {
+		merged[c.Name] = c
+	}
 	for _, s := range f.sweepers {
 		for _, c := range s.listed {
 			if known, ok := merged[c.Name]; ok {

@@ -37,6 +37,9 @@ var capabilityAdvice = map[string]string{
 	"no_touch":      "+client|no-touch",
 	"random_cursor": "",
 	"slot_counts":   "+cluster|nodes +cluster|countkeysinslot",
+	"cluster_nodes": "+cluster|nodes",
+	"readonly":      "+readonly",
+	"sentinel":      "+sentinel|get-master-addr-by-name +sentinel|replicas, on the Sentinels",
 }
 
 // noticed is what was logged last, so that only changes are.

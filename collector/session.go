@@ -73,7 +73,9 @@ func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) 
 		return err
 	}
 	if s.inCluster && s.isReplica { // else it sends us to its master for each key
-		return s.conn.readonly(ctx)
+		if err := s.conn.readonly(ctx); s.capabilities.note("readonly", err) != nil {
+			return fmt.Errorf("READONLY: %w", err)
+		}
 	}
 	return nil
 }

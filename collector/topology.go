@@ -26,10 +26,15 @@ type topology struct {
 	nodes   map[string]node             // by name
 	cluster bool                        // the address is a node of a Cluster
 	known   []string                    // addresses of the Cluster's nodes, as of the last answer
+
+	capabilities capabilities
 }
 
 func newTopology(target Target, dial func(Endpoint, string) node) *topology {
-	return &topology{target: target, dial: dial, nodes: map[string]node{}, cluster: target.Cluster == ClusterAlways}
+	return &topology{
+		target: target, dial: dial, nodes: map[string]node{}, cluster: target.Cluster == ClusterAlways,
+		capabilities: newCapabilities(target),
+	}
 }
 
 // shards are the target's, ordered by their primaries' names.
@@ -112,7 +117,17 @@ func (t *topology) clusterNodes(ctx context.Context, address string) (string, er
 		return "", err
 	}
 	defer c.close()
-	return c.clusterNodes(ctx)
+	text, err := c.clusterNodes(ctx)
+	return text, t.learn("cluster_nodes", err)
+}
+
+// learn notes what the user may ask for. A server that knows no such command is
+// no matter of permissions.
+func (t *topology) learn(capability string, err error) error {
+	if err == nil || reasonOf(err) == ReasonNoPermission {
+		return t.capabilities.note(capability, err)
+	}
+	return err
 }
 
 // clusterShards are the masters that hold slots, with their replicas.
@@ -167,7 +182,7 @@ func (t *topology) askSentinel(ctx context.Context, address string) (*shard, err
 	}
 	defer c.close()
 	primary, replicas, err := c.sentinelServers(ctx, own.Master)
-	if err != nil {
+	if t.learn("sentinel", err) != nil {
 		return nil, err
 	}
 	sh := &shard{id: primary, primary: t.node(primary, primary, "")}
