@@ -186,7 +186,7 @@ func aclReasons(targets []collector.Target, version serverVersion) string {
 	tell := func(needs []need) {
 		for _, n := range needs {
 			if !told[n.rule] {
-				fmt.Fprintf(&text, "#   %-33s  %s\n", n.rule, n.why)
+				text.WriteString(aclComment(n))
 			}
 			told[n.rule] = true
 		}
@@ -205,6 +205,13 @@ func aclReasons(targets []collector.Target, version serverVersion) string {
 		tell(clusterNeeds(true, selfTest))
 	}
 	return text.String()
+}
+
+// aclComment is a permission and its reason, on as many lines as fit a terminal.
+func aclComment(n need) string {
+	const column = 39 // of the reasons
+	why := strings.TrimSpace(strings.ReplaceAll(wrapped(n.why, column), "\n ", "\n#"))
+	return fmt.Sprintf("#   %-33s  %s\n", n.rule, why)
 }
 
 // printACL prints the rules of all targets, each once, and the reasons below.

@@ -98,6 +98,9 @@ func printRules(w io.Writer, title string, rules []collector.Rule) {
 			*rule.Lockout, rule.Counts, rule.UniqueNames)
 	}
 	_ = table.Flush()
+	for _, doubt := range doubts(rules) {
+		fmt.Fprintf(w, "  ! %s\n", doubt)
+	}
 }
 
 // printPresets names the presets that are in force.

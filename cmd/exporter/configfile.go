@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -219,7 +220,7 @@ func (f *fileReader) pairs(node *yaml.Node, what string, known []string) func(fu
 			case key.ShortTag() == "!!merge":
 				continue
 			case !slices.Contains(known, key.Value):
-				f.fault(key.Line, "unknown key %q in %s, the nearest is %s", key.Value, what, nearest(key.Value, known))
+				f.fault(key.Line, "unknown key %q in %s%s", key.Value, what, cmp.Or(nearest(key.Value, known), ", there are "+strings.Join(known, ", ")))
 			case seen[key.Value]:
 				f.fault(key.Line, "the key %s is given twice", key.Value)
 			case !yield(key, node.Content[i+1]):

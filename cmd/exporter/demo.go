@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -47,7 +48,8 @@ func serveDemo(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 	if cfg.given[nameListenAddress].isEmpty() {
 		cfg.Web.ListenAddress = []string{"127.0.0.1:10121"} // a demo is nobody else's business
 	}
-	greeting := &welcomed{d, func() { welcome(stdout, cfg) }}
+	_, redisPort, _ := net.SplitHostPort(d.Endpoint().Address)
+	greeting := &welcomed{d, func() { welcome(stdout, cfg, redisPort) }}
 	return serveTargets(ctx, cfg, service{
 		tasks: []task{greeting},
 		watch: newWatchers(log, []collector.Target{target}),
@@ -67,13 +69,14 @@ func (w *welcomed) Run(ctx context.Context) error {
 }
 
 // welcome says what is running, and what to look at.
-func welcome(w io.Writer, cfg *config) {
+func welcome(w io.Writer, cfg *config, redisPort string) {
 	port := cfg.Web.ListenAddress[0]
 	port = port[strings.LastIndexByte(port, ':')+1:]
 	fmt.Fprintf(w, `This is a DEMO. It watches a Redis in memory of its own, and no other server:
 a few correct applications, and limiters that lose a TTL now and then. Callers
 get locked out before your eyes. Ctrl-C ends it and leaves nothing behind.
 
+  its Redis             redis-cli -p %[4]s
   what keyhealth sees   http://127.0.0.1:%[1]s%[2]s
   the zombies alone     curl -s http://127.0.0.1:%[1]s%[2]s |
                           grep '^keyhealth_group_zombie_keys{'
@@ -81,5 +84,5 @@ get locked out before your eyes. Ctrl-C ends it and leaves nothing behind.
 These groups are described to it, as a file for KEYHEALTH_CONFIG_FILE would:
 
 %[3]s
-`, port, cfg.Web.TelemetryPath, demo.Rules)
+`, port, cfg.Web.TelemetryPath, demo.Rules, redisPort)
 }

@@ -98,6 +98,7 @@ func TestOutput(t *testing.T) {
 		{"help", nil, []string{"--help"}},
 		{"check-defaults", nil, []string{"check-config"}},
 		{"check-settings", valid, []string{"check-config", "--log.level=debug"}},
+		{"check-doubts", map[string]string{"KEYHEALTH_GROUPS": `limits=^limit:.*@60s,all=*@1h,ocr=ocr:*@60s`, "KEYHEALTH_BIG_KEY_BYTES": "1MB"}, []string{"check-config"}},
 		{"check-targets", map[string]string{"KEYHEALTH_CONFIG_FILE": "testdata/targets.yml", "KEYHEALTH_REDIS_PASSWORD": "hunter2"}, []string{"check-config"}},
 		{"acl", nil, []string{"acl"}},
 		{"acl-selftest", map[string]string{"KEYHEALTH_SELFTEST_INTERVAL": "1h"}, []string{"acl"}},

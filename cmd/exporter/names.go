@@ -4,7 +4,6 @@
 package main
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -45,17 +44,28 @@ func unknownNames(given map[string]secret, rows []setting) []problem {
 		default:
 			problems = append(problems, problem{
 				subject: name,
-				rule:    fmt.Sprintf("no such setting, the nearest is %s; keyhealth --help lists them", nearest(name, known)),
+				rule:    "no such setting" + nearest(name, known) + "; keyhealth --help lists them",
 			})
 		}
 	}
 	return problems
 }
 
+// nearest names the known word that a misspelt one may be, as the end of a
+// sentence; it is empty where none is like it.
 func nearest(name string, known []string) string {
-	return slices.MinFunc(known, func(a, b string) int {
-		return levenshtein.ComputeDistance(name, a) - levenshtein.ComputeDistance(name, b)
-	})
+	short := strings.TrimPrefix(name, prefix)
+	distance := func(word string) int {
+		if strings.HasPrefix(strings.TrimPrefix(word, prefix), short) {
+			return 0
+		}
+		return levenshtein.ComputeDistance(name, word)
+	}
+	best := slices.MinFunc(known, func(a, b string) int { return distance(a) - distance(b) })
+	if distance(best) > max(2, len(short)/2) {
+		return ""
+	}
+	return ", the nearest is " + best
 }
 
 var (

@@ -51,7 +51,7 @@ func (n presetNames) check() error {
 	for _, p := range collector.Presets() {
 		known = append(known, p.Name)
 	}
-	return ruleError(fmt.Sprintf("there is no preset %q, the nearest is %s; docs/presets.md lists them", clipped(string(unknown)), nearest(string(unknown), known)))
+	return ruleError(fmt.Sprintf("there is no preset %q%s; docs/presets.md lists them", clipped(string(unknown)), nearest(string(unknown), known)))
 }
 
 // String is a text that UnmarshalText reads.

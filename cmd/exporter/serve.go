@@ -196,6 +196,9 @@ func announce(log *slog.Logger, target collector.Target) {
 		log.Warn("No groups of your own are described: only keys that a preset knows can be zombies",
 			"hint", nameGroups+"='name=prefix:*@60s'")
 	}
+	for _, doubt := range doubts(target.Rules) {
+		log.Warn("Is this meant?", "groups", doubt)
+	}
 	if tls := target.Endpoint.TLS; tls != nil && tls.SkipVerify {
 		log.Warn("The certificate of Redis is not verified", "setting", prefixTLS+"SKIP_VERIFY")
 	}

@@ -150,6 +150,7 @@ func TestNames(t *testing.T) {
 		{"KEYHEALTH_GROUP", "a", fmt.Sprintf(unknown, "KEYHEALTH_GROUPS")},
 		{"KEYHEALTH_REDIS_TLS_CAFILE", "a", fmt.Sprintf(unknown, "KEYHEALTH_REDIS_TLS_CA_FILE")},
 		{"KEYHEALTH_PRESET", "a", fmt.Sprintf(unknown, "KEYHEALTH_PRESETS")},
+		{"KEYHEALTH_VERBOSITY", "9", "KEYHEALTH_VERBOSITY: no such setting; keyhealth --help"},
 		{"KEYHEALTH_REDIS_ULR", "", ""},
 		{"KEYHEALTH_SELFTEST_INTERVAL", "5m", ""},
 		{"KEYHEALTH_SELFTEST_INTERVAL", "", ""},

@@ -76,7 +76,12 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 }
 
 // String is the text that UnmarshalText reads.
-func (b byteSize) String() string { return units.Base2Bytes(b).String() }
+func (b byteSize) String() string {
+	if b%1024 == 0 {
+		return units.Base2Bytes(b).String()
+	}
+	return units.MetricBytes(b).String()
+}
 
 // staleAfter is a duration, 0 for auto.
 type staleAfter collector.Duration

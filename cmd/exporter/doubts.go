@@ -1,0 +1,62 @@
+// Groups that are valid and yet hardly meant as they stand: shown by check-config
+// and logged at the start. What is wrong outright is validate.go.
+
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"keyhealth/collector"
+)
+
+// asRegexp are the marks of a regular expression that no Redis glob has a use for.
+var asRegexp = regexp.MustCompile(`^\^|\$$|\.\*|\.\+|\\[dws]|\([^)]*\|`)
+
+// doubts are the reasons to look at the rules again, one line each.
+func doubts(rules []collector.Rule) []string {
+	var found []string
+	for i, rule := range rules {
+		for _, glob := range rule.Match {
+			switch {
+			case asRegexp.MatchString(glob):
+				found = append(found, fmt.Sprintf("group %s: %s looks like a regular expression; a Redis glob knows * ? [...] and \\", plain(rule.Name), plain(glob)))
+			case strings.Count(glob, "[") > strings.Count(glob, "]") && !strings.Contains(glob, `\[`):
+				found = append(found, fmt.Sprintf(`group %s: "[" is never closed in %s; a "[" of the name itself is written \[`, plain(rule.Name), plain(glob)))
+			case strings.Count(glob, "{") != strings.Count(glob, "}"):
+				found = append(found, fmt.Sprintf("group %s: braces do not match in %s; a Redis glob has no {a,b}, and a comma ends a group of %s", plain(rule.Name), plain(glob), nameGroups))
+			}
+		}
+		if by := shadow(rule, rules[:i]); by != "" {
+			found = append(found, fmt.Sprintf("group %s gets no keys: %s comes first and takes them all; the first match wins", plain(rule.Name), plain(by)))
+		}
+	}
+	return found
+}
+
+// shadow is the name of the one earlier rule that takes every key of a rule, as
+// far as their literal beginnings tell.
+func shadow(rule collector.Rule, earlier []collector.Rule) string {
+	for _, before := range earlier {
+		all := true
+		for _, glob := range rule.Match {
+			all = all && covered(glob, before.Match)
+		}
+		if all {
+			return before.Name
+		}
+	}
+	return ""
+}
+
+// covered says whether one of the globs is the other's beginning and a star.
+func covered(glob string, by []string) bool {
+	for _, wide := range by {
+		beginning, star := strings.CutSuffix(wide, "*")
+		if star && !strings.ContainsAny(beginning, `*?[\`) && strings.HasPrefix(glob, beginning) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"keyhealth/collector"
+)
+
+func TestDoubts(t *testing.T) {
+	for _, c := range []struct{ groups, want string }{
+		{"a=limit:*@60s,b=limit:ocr:*@60s", "group b gets no keys: a comes first"},
+		{"all=*,b=x", "group b gets no keys: all comes first"},
+		{"a=limit:*@60s,b=limit:*", "group b gets no keys"},
+		{`a=^limit:.*@60s`, "group a: ^limit:.* looks like a regular expression"},
+		{`a=limit:\d+`, "looks like a regular expression"},
+		{"a=limit:(x|y)", "looks like a regular expression"},
+		{"a=limit:[0-9", `"[" is never closed`},
+		{"a={x,y}:*", "braces do not match"},
+		{"b=limit:ocr:*@60s,a=limit:*@60s", ""},
+		{"a=limit:?*@60s,b=limit:*", ""},
+		{"a={user}:*@60s,b=v1.2:*", ""},
+		{`a=limit:\[*`, ""},
+	} {
+		rules, err := collector.ParseGroups(c.groups)
+		if err != nil {
+			t.Fatalf("%s: %v", c.groups, err)
+		}
+		got := strings.Join(doubts(rules), "\n")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.groups, got, c.want)
+		}
+	}
+	// One of several globs is enough to get keys.
+	if got := doubts([]collector.Rule{{Name: "a", Match: collector.Globs{"x*"}}, {Name: "b", Match: collector.Globs{"xy*", "z*"}}}); got != nil {
+		t.Errorf("%q", got)
+	}
+}
