@@ -90,6 +90,10 @@ func (s *session) pages(ctx context.Context, d *dbTally, starts []place, line *c
 	}
 	for len(cursors) > 0 {
 		pages, err := s.conn.scan(ctx, cursors, sampleCount)
+		if reasonOf(err) == ReasonRefused { // a proxy may know its own cursors only: a walk will show
+			s.capabilities.refuse("random_cursor")
+			return trips, nil
+		}
 		if s.capabilities.note("scan", err) != nil {
 			return trips, fmt.Errorf("SCAN: %w", err)
 		}

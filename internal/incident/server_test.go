@@ -143,6 +143,7 @@ func (k Traffic) flow(ctx context.Context, client *redis.Client) error {
 		args []any
 	}
 	var waiting []later
+	uncut := context.WithoutCancel(ctx) // a write that is cut halfway would lose what was begun
 	begin, sent := time.Now(), 0
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -152,23 +153,23 @@ func (k Traffic) flow(ctx context.Context, client *redis.Client) error {
 			// What was begun is ended: a limiter in two steps leaves no key behind here.
 			pipe := client.Pipeline()
 			for _, one := range waiting {
-				pipe.Do(context.WithoutCancel(ctx), one.args...)
+				pipe.Do(uncut, one.args...)
 			}
 			if pipe.Len() == 0 {
 				return nil
 			}
-			return failure(pipe.Exec(context.WithoutCancel(ctx)))
+			return failure(pipe.Exec(uncut))
 		case now := <-ticker.C:
 			pipe := client.Pipeline()
 			for ; len(waiting) > 0 && !waiting[0].at.After(now); waiting = waiting[1:] {
-				pipe.Do(ctx, waiting[0].args...)
+				pipe.Do(uncut, waiting[0].args...)
 			}
 			for ; sent < int(now.Sub(begin).Seconds()*float64(k.PerSecond)); sent++ {
 				i := sent + 1
 				if k.Of > 0 {
 					i = sent%k.Of + 1
 				}
-				pipe.Do(ctx, numbered(k.Run, i)...)
+				pipe.Do(uncut, numbered(k.Run, i)...)
 				if len(k.Then) > 0 {
 					waiting = append(waiting, later{now.Add(time.Duration(k.After)), numbered(k.Then, i)})
 				}
@@ -176,7 +177,7 @@ func (k Traffic) flow(ctx context.Context, client *redis.Client) error {
 			if pipe.Len() == 0 {
 				continue
 			}
-			if err := failure(pipe.Exec(ctx)); err != nil && ctx.Err() == nil && !k.MayFail {
+			if err := failure(pipe.Exec(uncut)); err != nil && ctx.Err() == nil && !k.MayFail {
 				return fmt.Errorf("%v: %w", k.Run, err)
 			}
 		}
