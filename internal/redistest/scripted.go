@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -47,9 +48,7 @@ func StartScripted(t testing.TB, answers map[string]Answer) *Scripted {
 		"TYPE":   func(c *server.Peer, _ []string) { c.WriteInline("string") },
 		"MEMORY": func(c *server.Peer, _ []string) { c.WriteInt(72) },
 	}
-	for name, answer := range answers {
-		known[name] = answer
-	}
+	maps.Copy(known, answers)
 	for name, answer := range known {
 		if answer == nil {
 			continue
