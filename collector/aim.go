@@ -90,33 +90,9 @@ func (s *session) keepsSlots(ctx context.Context, counts *slotCounts) (bool, err
 			}
 		}
 	}
-	return shown && (!few || counts.goesOn(gap, pages[len(slots)])), nil
-}
-
-// gap is an empty slot from which SCAN goes on to another: the one before a
-// slot with keys, else the one behind all of them.
-func (s *slotCounts) gap() int {
-	last := 0
-	for slot := s.next(2); slot < slotNumber; slot = s.next(slot + 1) {
-		if s.count(slot-1) == 0 {
-			return slot - 1
-		}
-		last = slot
+	if few {
+		beyond := pages[len(slots)]
+		shown = shown && counts.goesOn(gap, beyond.next, len(beyond.names) == 0)
 	}
-	return max(last, 1) + 1
-}
-
-// goesOn says whether a page from an empty slot's beginning ended where a node
-// with one dictionary a slot would end it: in a slot with keys, or where there is
-// none left at the end of the round.
-func (s *slotCounts) goesOn(from int, p page) bool {
-	slot := s.next(from)
-	if slot == slotNumber {
-		return p.next == 0 && len(p.names) == 0
-	}
-	if p.next == 0 {
-		return s.next(slot+1) == slotNumber
-	}
-	at := slotPlaceOf(p.next).slot()
-	return at == slot || at == s.next(slot+1)
+	return shown, nil
 }

@@ -81,7 +81,7 @@ func clusterSweeper(t *testing.T, server *redistest.Server, budget int64) (*swee
 	target := sampledTarget(t, "hot=hot:*", budget)
 	target.Sweep.Duty, target.Sweep.Interval = 1, 10*time.Minute
 	endpoint := Endpoint{Network: "tcp", Address: server.Addr(), Timeout: 10 * time.Second}
-	n := &watchedNode{newRedisServer(endpoint, endpoint.Address, newCommandCounts()), map[string]int{}}
+	n := &watchedNode{newRedisServer(endpoint, endpoint.Address, NewCommandCounts()), map[string]int{}}
 	s := newSweeper(target, n, 1)
 	s.inCluster = true
 	return s, n
@@ -106,7 +106,7 @@ func TestSweepOfAClusterNode(t *testing.T) {
 					t.Fatalf("walk %d: a key was met %d times", round, n.met[name])
 				}
 			}
-			if d := result.databases[0]; !d.walked || len(n.met) != keys || d.groups[0].examined() != keys/nth {
+			if d := result.Databases[0]; !d.walked || len(n.met) != keys || d.groups[0].examined() != keys/nth {
 				t.Errorf("walk %d met %d keys, %d of them in the slot", round, len(n.met), d.groups[0].examined())
 			}
 			if round > 0 && !s.capabilities.is("random_cursor", permitted) {
@@ -122,7 +122,7 @@ func sampleClusterNode(t *testing.T, server *redistest.Server, keys int, want fl
 	s, _ := clusterSweeper(t, server, budget)
 	var met, hot, live, perSlot float64
 	for range sweeps {
-		d := sweepOf(t, s).databases[0]
+		d := sweepOf(t, s).Databases[0]
 		if d.walked {
 			t.Fatal("it was walked")
 		}

@@ -66,8 +66,8 @@ func TestLineIsAsked(t *testing.T) {
 		"four slots":                  inSlots(500, "a", "b", "c", "d"),
 		"the first slot":              inSlots(2000, tagIn(0)),
 		"the first three slots":       inSlots(700, tagIn(0), tagIn(1), tagIn(2)),
-		"the last slot":               inSlots(2000, tagIn(slotNumber-1)),
-		"the first and the last slot": inSlots(2000, tagIn(0), tagIn(slotNumber-1)),
+		"the last slot":               inSlots(2000, tagIn(hashSlots-1)),
+		"the first and the last slot": inSlots(2000, tagIn(0), tagIn(hashSlots-1)),
 		"slots one after the other":   inSlots(700, tagIn(5), tagIn(6), tagIn(7)),
 		"the last three slots":        inSlots(700, tagIn(16381), tagIn(16382), tagIn(16383)),
 	} {
@@ -75,10 +75,10 @@ func TestLineIsAsked(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				n, s := clusterNode(t, perSlot, 500, names...)
 				result := sweepOf(t, s)
-				if got := result.databases[0].groups[0].tags.squares > 0 || result.databases[0].groups[1].tags.squares > 0; got != perSlot {
+				if got := result.Databases[0].groups[0].tags.squares > 0 || result.Databases[0].groups[1].tags.squares > 0; got != perSlot {
 					t.Errorf("%s: one dictionary a slot: %v, want %v", name, got, perSlot)
 				}
-				if result.databases[0].walked || !s.capabilities.is("slot_counts", permitted) {
+				if result.Databases[0].walked || !s.capabilities.is("slot_counts", permitted) {
 					t.Errorf("%s: it was walked, or slot_counts does not count as permitted", name)
 				}
 				asked := 0
@@ -87,7 +87,7 @@ func TestLineIsAsked(t *testing.T) {
 						t.Errorf("%d slots in one write", len(call.slots))
 					}
 				}
-				if asked != slotNumber {
+				if asked != hashSlots {
 					t.Errorf("%d slots were asked for, want each once", asked)
 				}
 			})
@@ -131,16 +131,16 @@ func TestGoesOn(t *testing.T) {
 		page page
 		want bool
 	}{
-		"in the next slot":                  {4, page{1<<slotBits | 5, keys}, true},
+		"in the next slot":                  {4, page{1<<14 | 5, keys}, true},
 		"at the end of the next slot":       {4, page{9, keys}, true},
-		"in another slot":                   {4, page{1<<slotBits | 4, keys}, false},
+		"in another slot":                   {4, page{1<<14 | 4, keys}, false},
 		"too early at the end of the round": {4, page{0, keys}, false},
 		"with the last slot":                {8, page{0, keys}, true},
 		"where there is no slot left":       {10, page{0, nil}, true},
 		"with keys of no slot":              {10, page{0, keys}, false},
 		"on and on":                         {10, page{77, nil}, false},
 	} {
-		if got := counts.goesOn(test.from, test.page); got != test.want {
+		if got := counts.goesOn(test.from, test.page.next, len(test.page.names) == 0); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -175,7 +175,7 @@ func TestSlotCountsRefused(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				n, s := clusterNode(t, perSlot, 500, plain(3000)...)
 				n.deny(command, true)
-				d := sweepOf(t, s).databases[0]
+				d := sweepOf(t, s).Databases[0]
 				if d.walked != perSlot || d.seen < 400 || perSlot && d.seen != 3000 {
 					t.Errorf("%s, one dictionary a slot: %v: walked: %v, %d keys met", command, perSlot, d.walked, d.seen)
 				}
@@ -187,7 +187,7 @@ func TestSlotCountsRefused(t *testing.T) {
 				}
 				n.deny(command, false)
 				sweepOf(t, s) // a walk shows that cursors are places after all
-				if d = sweepOf(t, s).databases[0]; d.walked || perSlot && d.groups[1].tags.squares == 0 || !s.capabilities.is("slot_counts", permitted) {
+				if d = sweepOf(t, s).Databases[0]; d.walked || perSlot && d.groups[1].tags.squares == 0 || !s.capabilities.is("slot_counts", permitted) {
 					t.Errorf("%s, one dictionary a slot: %v: a permission that was given does not count", command, perSlot)
 				}
 			})
@@ -216,7 +216,7 @@ func TestSampleOfSlots(t *testing.T) {
 			n, s := clusterNode(t, perSlot, 1000, append(plain(keys*95/100), inSlots(keys*5/100, "a")...)...)
 			var met, hot, live float64
 			for range sweeps {
-				d := sweepOf(t, s).databases[0]
+				d := sweepOf(t, s).Databases[0]
 				met, hot = met+d.met(), hot+float64(d.groups[0].examined())
 				live += d.met() / d.share / keys / sweeps
 			}
@@ -231,7 +231,7 @@ func TestSampleOfSlots(t *testing.T) {
 			}
 			n.forget()
 			sweepOf(t, s)
-			if inOrder := slices.IsSortedFunc(n.log("scan")[1].cursors, func(a, b uint64) int { return int(a%slotNumber) - int(b%slotNumber) }); inOrder {
+			if inOrder := slices.IsSortedFunc(n.log("scan")[1].cursors, func(a, b uint64) int { return int(a%hashSlots) - int(b%hashSlots) }); inOrder {
 				t.Error("the slots are sampled in order")
 			}
 		})
@@ -251,7 +251,7 @@ func TestWalkOfSlots(t *testing.T) {
 					n.forget()
 					result := sweepOf(t, s)
 					wantEachOnce(t, n, 0)
-					if !result.databases[0].walked || result.share != 1 {
+					if !result.Databases[0].walked || result.share != 1 {
 						t.Fatal("it was not walked")
 					}
 					starts[n.log("scan")[1].cursors[0]] = true

@@ -23,6 +23,9 @@ func (f *fleet) fit(sh shard) []node {
 	return slices.DeleteFunc(slices.Clone(sh.replicas), func(n node) bool { return !f.avoided[n.name()].passes() })
 }
 
+// avoids says whether a replica is left alone, or was when it was last dialled.
+func (f *fleet) avoids(name string) bool { return f.avoided[name] != nil }
+
 // judge remembers which replicas failed in a sweep and which are fit again.
 func (f *fleet) judge(sh shard, visits []visit) {
 	for _, replica := range sh.replicas {

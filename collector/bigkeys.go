@@ -93,7 +93,7 @@ func (k bigKey) class() int {
 	switch {
 	case k.bytes > 0:
 		return 0
-	case lengthCommands[k.keyType] != "":
+	case hasLength(k.keyType):
 		return 1
 	}
 	return 2
@@ -154,7 +154,7 @@ func (s *session) learnSizes(ctx context.Context, keys []bigKey) ([]bigKey, erro
 	var at []int
 	for i := range keys {
 		keys[i].bytes = max(0, bytes[i])
-		if keys[i].bytes >= smallestElement*s.big.Elements && lengthCommands[keys[i].keyType] != "" {
+		if keys[i].bytes >= smallestElement*s.big.Elements && hasLength(keys[i].keyType) {
 			long, at = append(long, typedName{keys[i].name, keys[i].keyType}), append(at, i)
 		} else {
 			keys[i].length = 0

@@ -67,7 +67,7 @@ func TestBigKeysAreRemembered(t *testing.T) {
 		s := newSweeper(bigTarget(t, 100), n, 1)
 		known := func(db int) int64 {
 			total := int64(0)
-			_, groups := figures(sweepOf(t, s))
+			_, groups := figures(&sweepOf(t, s).Counted)
 			for _, g := range groups {
 				if g.DB == db {
 					total += g.Big.Keys

@@ -1,7 +1,6 @@
 package collector
 
 import (
-	"errors"
 	"maps"
 	"slices"
 )
@@ -59,12 +58,6 @@ func (c capabilities) note(name string, err error) error {
 		c.refuse(name)
 	}
 	return err
-}
-
-// denies says whether an error is the server's refusal to do what was asked.
-func denies(err error) bool {
-	failure := (*Failure)(nil)
-	return errors.As(err, &failure) && !errors.Is(err, errNoDatabase) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
 }
 
 // list has every known capability, by name.

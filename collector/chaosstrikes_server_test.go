@@ -58,7 +58,7 @@ func (c *chaos) mend() {
 
 // moveSlot gives a slot with its keys to another primary.
 func (c *chaos) moveSlot(ctx context.Context) {
-	slot := c.rng.IntN(slotNumber)
+	slot := c.rng.IntN(hashSlots)
 	type primary struct {
 		client   *redis.Client
 		id       string

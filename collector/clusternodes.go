@@ -1,4 +1,5 @@
-// What CLUSTER NODES says: which nodes there are and which slots they hold.
+// What CLUSTER NODES says: which nodes there are and which slots they hold; and
+// which slot a key is in.
 
 package collector
 
@@ -109,8 +110,40 @@ func slotRange(field string) (first, last int) {
 	}
 	first, err := strconv.Atoi(from)
 	last, err2 := strconv.Atoi(to)
-	if errors.Join(err, err2) != nil || first < 0 || last >= slotNumber {
+	if errors.Join(err, err2) != nil || first < 0 || last >= hashSlots {
 		return 0, -1
 	}
 	return first, last
+}
+
+// hashSlots is how many slots the keys of a Cluster are spread over.
+const hashSlots = 16384
+
+// tagOf is the part of a key's name that decides its slot, and whether it is a
+// hash tag: what stands between the first { and the next }, unless that is
+// nothing.
+func tagOf(name string) (tag string, tagged bool) {
+	if _, behind, found := strings.Cut(name, "{"); found {
+		if tag, _, found := strings.Cut(behind, "}"); found && tag != "" {
+			return tag, true
+		}
+	}
+	return name, false
+}
+
+// slotOf is the slot of a key: the CRC16 (XMODEM) of its tag, modulo 16384.
+func slotOf(name string) int {
+	tag, _ := tagOf(name)
+	var crc uint16
+	for i := range len(tag) {
+		crc ^= uint16(tag[i]) << 8
+		for range 8 {
+			carry := crc&0x8000 != 0
+			crc <<= 1
+			if carry {
+				crc ^= 0x1021
+			}
+		}
+	}
+	return int(crc % hashSlots)
 }

@@ -5,6 +5,7 @@ package collector
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -81,11 +82,12 @@ func TestConfirm(t *testing.T) {
 				})
 				result := sweepOf(t, newSweeper(targetOf(t, groups), n, 1))
 				g := mustGroup(t, result, 0, "limit")
+				near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 				if g.Keys != 100 || g.WithoutTTL != 100 || !near(g.Zombies.Keys, 100./3) || g.Zombies.Seen != 25 ||
 					!near(g.Zombies.Interval.Lower, clopperPearson(25, 75).Lower) || !near(g.Zombies.Interval.Upper, clopperPearson(50, 75).Upper) {
 					t.Errorf("%+v %+v", g, *g.Zombies)
 				}
-				for _, k := range result.databases[0].groups[0].confirmed {
+				for _, k := range result.Databases[0].groups[0].confirmed {
 					if !strings.HasPrefix(k.name, "limit:stuck:") {
 						t.Errorf("%s is confirmed", k.name)
 					}
@@ -190,7 +192,7 @@ func TestHealthyLimiterHasNoZombies(t *testing.T) {
 			}})
 		}
 		result := sweepOf(t, newSweeper(targetOf(t, "limit=limit:*@1s"), n, 1))
-		tally := result.databases[0].groups[0]
+		tally := result.Databases[0].groups[0]
 		if tally.without != 2000 {
 			t.Fatalf("%d keys were seen without TTL: the test shows nothing", tally.without)
 		}

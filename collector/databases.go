@@ -29,28 +29,28 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 		d.before, d.sized = sizes[db], sized
 		switch err := s.meetAll(ctx, d, &sampled); {
 		case err == nil:
-			result.databases = append(result.databases, d)
+			result.Databases = append(result.Databases, d)
 		case s.capabilities.is("select", refused) && denies(err) && len(s.target.Databases) == 0:
 			// No series is better than a wrong one.
 		default:
 			return nil, fmt.Errorf("database %d: %w", db, err)
 		}
 	}
-	if err := readable(result.databases); err != nil {
+	if err := readable(result.Databases); err != nil {
 		return nil, err
 	}
 	if err := s.totals(ctx, result); err != nil {
 		return nil, err
 	}
-	if err := visible(result.databases); err != nil {
+	if err := visible(result.Databases); err != nil {
 		return nil, err
 	}
-	result.folded = s.discover(result.databases)
+	result.folded = s.discover(result.Databases)
 	if err := s.lookCloser(ctx, result); err != nil {
 		return nil, err
 	}
 	var err error
-	if result.searched, err = s.searchBig(ctx, result.databases); err != nil {
+	if result.Searched, err = s.searchBig(ctx, result.Databases); err != nil {
 		return nil, fmt.Errorf("looking for big keys: %w", err)
 	}
 	return result, nil

@@ -9,6 +9,17 @@ import (
 	"time"
 )
 
+// Sources of a group.
+const (
+	SourceRule       = "rule"
+	SourcePreset     = "preset"
+	SourceDiscovered = "discovered"
+	SourceOther      = "other"
+)
+
+// OtherGroup takes the keys that no other group does.
+const OtherGroup = "(other)"
+
 // definition is what is known of a group before a key of it is met: a rule or a
 // preset.
 type definition struct {

@@ -4,43 +4,7 @@
 
 package collector
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-	"unicode/utf8"
-)
-
-// Discovery says how groups are found by name shape.
-type Discovery struct {
-	Enabled    bool     `yaml:"enabled"`
-	Separators string   `yaml:"separators"` // bytes between segments
-	Depth      int      `yaml:"depth"`      // segments that are looked at, 1 to 8
-	Allow      []string `yaml:"allow"`      // segments that are shown whatever they look like and however rare they are
-}
-
-// DefaultDiscovery has the documented defaults.
-func DefaultDiscovery() Discovery {
-	return Discovery{Enabled: true, Separators: ":/.|", Depth: 3}
-}
-
-// Validate says what is wrong with the settings.
-func (d Discovery) Validate() error {
-	for i := range len(d.Separators) {
-		if c := d.Separators[i]; c <= ' ' || c >= 0x7f || isWordByte(c) || c == '*' {
-			return errors.New("separators must be ASCII characters such as \":/.|\", no letters, digits, spaces or *")
-		}
-	}
-	if d.Depth < 1 || d.Depth > 8 {
-		return errors.New("depth must be from 1 to 8")
-	}
-	for _, word := range d.Allow {
-		if word == "" || !utf8.ValidString(word) || len(word) > longestWord || strings.ContainsAny(word, "*"+d.Separators) {
-			return fmt.Errorf("allow must be a list of segments of 1 to %d bytes, without separators or *", longestWord)
-		}
-	}
-	return nil
-}
+import "strings"
 
 // Which words are shown. A word that was shown stays until it has half as many
 // keys as it needed, so that a sample's chance does not make it come and go.
@@ -94,9 +58,9 @@ func (t *segmentTree) at(name string) *segmentNode {
 	return node
 }
 
-// find is the node that a name's keys are in once the tree is settled, nil for
-// a shape it has no keys of.
-func (t *segmentTree) find(name string) *segmentNode {
+// find is the group that a name's keys are in once the tree is settled, and its
+// shape; nil for a shape it has no keys of.
+func (t *segmentTree) find(name string) (found *tally, shape string) {
 	node := t.root
 	t.parts = t.shaper.shape(name, t.parts[:0])
 	for _, p := range t.parts {
@@ -105,11 +69,11 @@ func (t *segmentTree) find(name string) *segmentNode {
 			child = node.children[part{id: true, sep: p.sep}]
 		}
 		if child == nil {
-			return nil
+			return nil, ""
 		}
 		node = child
 	}
-	return node
+	return &node.tally, node.path
 }
 
 // grow adds a child with a copy of the part's text: the names are not kept.
@@ -122,18 +86,6 @@ func (t *segmentTree) grow(node *segmentNode, p part) *segmentNode {
 	node.children[p] = child
 	t.size++
 	return child
-}
-
-// String is the part as it is shown.
-func (p part) String() string {
-	text := p.text
-	if p.id {
-		text += "*"
-	}
-	if p.sep != 0 {
-		text += string(rune(p.sep))
-	}
-	return text
 }
 
 // prune makes room: it folds the rarest words, those that were not shown last
@@ -154,7 +106,7 @@ func (t *segmentTree) settle() (shown map[string]bool) {
 			needed /= 2
 		}
 		switch {
-		case t.shaper.allow[child.part.text]:
+		case t.shaper.allows(child.part.text):
 			return true
 		case child.keys < needed:
 			return false

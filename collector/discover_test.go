@@ -71,7 +71,7 @@ func TestDiscoverGroups(t *testing.T) {
 				t.Errorf("groups %v, want %v", got, test.want)
 			}
 			for _, key := range test.names {
-				if tree.find(key) == nil {
+				if found, _ := tree.find(key); found == nil {
 					t.Fatalf("%q is in no group", key)
 				}
 			}

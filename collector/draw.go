@@ -47,6 +47,11 @@ type draw struct {
 	offered int64 // keys short enough to be drawn
 }
 
+// newNameStore is one whose limited draws keep so many names each.
+func newNameStore(rng *rand.Rand, limit int) *nameStore {
+	return &nameStore{rng: rng, limit: limit}
+}
+
 // newDraw makes a draw that counts against the store. One that is not limited
 // becomes so when the store is full.
 func (s *nameStore) newDraw(limited bool) *draw {

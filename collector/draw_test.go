@@ -33,7 +33,7 @@ func TestDrawUniform(t *testing.T) {
 			kept := make([]int, names)
 			rng := rand.New(rand.NewPCG(uint64(i), 7))
 			for range rounds {
-				store := &nameStore{rng: rng, limit: limit}
+				store := newNameStore(rng, limit)
 				d := store.newDraw(test.limited)
 				for n := range names + 1 {
 					if test.shrinkAt[n] {

@@ -63,6 +63,12 @@ func reasonOf(err error) string {
 // errNoDatabase is no refusal: the user asked for what is not there.
 var errNoDatabase = errors.New("the server has no such database")
 
+// denies says whether an error is the server's refusal to do what was asked.
+func denies(err error) bool {
+	failure := (*Failure)(nil)
+	return errors.As(err, &failure) && !errors.Is(err, errNoDatabase) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
+}
+
 // passes says whether a server that answers so still answers INFO.
 func passes(err error) bool {
 	reason := reasonOf(err)

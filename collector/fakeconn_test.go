@@ -5,6 +5,7 @@ package collector
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func (c *fakeConn) scan(ctx context.Context, cursors []uint64, count int) ([]pag
 		}
 		pages[i] = n.table(c.db).scan(cursor, count, n.now())
 		if next := pages[i].next; n.opaque != nil && next != 0 {
-			pages[i].next = n.opaque(placeOf(next))
+			pages[i].next = n.opaque(bits.Reverse64(next))
 			n.handed[pages[i].next] = next
 		}
 	}

@@ -31,14 +31,14 @@ type fakeCall struct {
 type fakeNode struct {
 	t        testing.TB
 	label    string // its name; empty: redis.test:6379
-	sent     *commandCounts
+	sent     *CommandCounts
 	sections []infoSection
 
-	skew       time.Duration      // of the server's clock
-	noKeyspace bool               // INFO has no such section
-	opaque     func(place) uint64 // cursors of its own; one it did not hand out means 0
-	nodes      string             // what CLUSTER NODES answers
-	perSlot    bool               // tables are one a slot
+	skew       time.Duration             // of the server's clock
+	noKeyspace bool                      // INFO has no such section
+	opaque     func(place uint64) uint64 // cursors of its own, by their place in SCAN's order; one it did not hand out means 0
+	nodes      string                    // what CLUSTER NODES answers
+	perSlot    bool                      // tables are one a slot
 
 	mu     sync.Mutex
 	tables map[int]*fakeTable
@@ -55,7 +55,7 @@ type fakeNode struct {
 func newFakeNode(t testing.TB) *fakeNode {
 	return &fakeNode{
 		t:        t,
-		sent:     newCommandCounts(),
+		sent:     NewCommandCounts(),
 		sections: fakeInfo(),
 		denied:   map[string]bool{},
 		tables:   map[int]*fakeTable{},
@@ -158,6 +158,13 @@ func (n *fakeNode) log(command string) []fakeCall {
 	return slices.DeleteFunc(slices.Clone(n.calls), func(c fakeCall) bool { return command != "" && c.command != command })
 }
 
+// flush removes every key.
+func (n *fakeNode) flush() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	clear(n.tables)
+}
+
 // connections are how many are open, and the most that were at a time.
 func (n *fakeNode) connections() (open, most int) {
 	n.mu.Lock()
@@ -181,6 +188,16 @@ func hang(ctx context.Context) error {
 // cutError is what a connection gives whose socket was closed.
 func cutError() error { return &Failure{Reason: ReasonUnreachable, Err: net.ErrClosed} }
 
+// failOn is a script that answers one command with an error.
+func failOn(command string, err error) func(context.Context, fakeCall) error {
+	return func(_ context.Context, call fakeCall) error {
+		if call.command == command {
+			return err
+		}
+		return nil
+	}
+}
+
 // begin is the part that all commands have in common.
 func (n *fakeNode) begin(ctx context.Context, call fakeCall) error {
 	if call.command != "connect" {
@@ -196,7 +213,7 @@ func (n *fakeNode) begin(ctx context.Context, call fakeCall) error {
 			return err
 		}
 	}
-	if sleep(ctx, delay) != nil {
+	if wait(ctx, delay) != nil {
 		return cutError()
 	}
 	n.mu.Lock()
@@ -216,4 +233,19 @@ func (n *fakeNode) connect(ctx context.Context) (conn, error) {
 	n.open++
 	n.most = max(n.most, n.open)
 	return &fakeConn{node: n}, nil
+}
+
+// wait is a pause that ends with ctx.
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }

@@ -129,13 +129,16 @@ func (t *fakeTable) scan(v uint64, count int, now time.Time) page {
 	}
 }
 
+// slotShift is how many bits of a cursor are the slot, where tables are one a slot.
+const slotShift = 14
+
 // scanSlots is kvstoreScan of Redis 7.4: bucket by bucket through the table of
 // the cursor's slot, then through those of the following slots that have keys.
 // It counts expired keys, and does not show them.
 func (t *fakeTable) scanSlots(v uint64, count int, now time.Time) page {
 	var p page
 	for left, sampled := 10*count, 0; ; left-- {
-		slot, position := v&(slotNumber-1), v>>slotBits
+		slot, position := v&(hashSlots-1), v>>slotShift
 		if table := t.slots[int(slot)]; table != nil {
 			for _, name := range table.buckets[position&table.mask()] {
 				sampled++
@@ -147,9 +150,9 @@ func (t *fakeTable) scanSlots(v uint64, count int, now time.Time) page {
 		} else {
 			position = 0
 		}
-		v = position<<slotBits | slot
+		v = position<<slotShift | slot
 		if position == 0 {
-			if v = t.slotFrom(slot + 1); v == slotNumber {
+			if v = t.slotFrom(slot + 1); v == hashSlots {
 				return p
 			}
 		}
@@ -160,9 +163,9 @@ func (t *fakeTable) scanSlots(v uint64, count int, now time.Time) page {
 	}
 }
 
-// slotFrom is the first slot with keys from one on, slotNumber: none.
+// slotFrom is the first slot with keys from one on, hashSlots: none.
 func (t *fakeTable) slotFrom(slot uint64) uint64 {
-	for slot < slotNumber && t.slots[int(slot)] == nil {
+	for slot < hashSlots && t.slots[int(slot)] == nil {
 		slot++
 	}
 	return slot

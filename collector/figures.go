@@ -10,44 +10,56 @@ import (
 	"time"
 )
 
-// settle scales a sweep's tallies. Groups with few sampled keys take their
-// figures from the last samples too.
-func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
-	for _, d := range result.databases {
+// Counted is what a sweep of one node counted, and once it is settled what that
+// comes to.
+type Counted struct {
+	Databases []*dbTally
+	Primary   *Info     // of the primary, where a replica was swept; nil: it did not answer, or was swept itself
+	Now       time.Time // the server's clock; zero: unknown
+	Measured  bool      // sizes of keys were asked for, and answered
+	Searched  bool      // big keys were looked for
+	Room      int       // groups that may be shown
+
+	readings map[*tally]*reading
+}
+
+// settle scales what was counted by a sweep that ended at a time. Groups with few
+// sampled keys take their figures from the last samples too.
+func (n *Counted) settle(pools *pools, counting *counting, at time.Time) {
+	n.readings = map[*tally]*reading{}
+	described := counting.classifier
+	for _, d := range n.Databases {
 		e := newEstimator(d)
-		e.now, e.at = result.now, at
+		e.now, e.at = n.Now, at
 		if d.walked {
-			s.pools.forget(d.db)
+			pools.forget(d.db)
 		}
-		met := func(number int) bool { return number < s.classifier.groups() || d.presets[number] != nil }
-		for _, number := range s.pools.absent(d.db, met) {
+		met := func(number int) bool { return number < described.groups() || d.presets[number] != nil }
+		for _, number := range pools.absent(d.db, met) {
 			counting.tally(d, number)
 		}
 		shown := map[string]bool{}
 		for _, t := range d.groups {
-			t.reading = e.reading(t)
+			latest := e.reading(t)
 			shown[t.name] = true
 			if !d.walked {
 				number := -1
 				if t.source != SourceDiscovered {
-					number = slices.Index(s.classifier.definitions, t.definition)
+					number = slices.Index(described.definitions, t.definition)
 				}
-				t.reading = s.pools.add(pooled{d.db, t.name}, number, t.reading)
+				latest = pools.add(pooled{d.db, t.name}, number, latest)
 			}
+			n.readings[t] = &latest
 		}
-		s.pools.drop(d.db, func(name string) bool { return shown[name] })
+		pools.drop(d.db, func(name string) bool { return shown[name] })
 	}
-	if share, known := result.unreclaimed(); known && result.info.Role() != "replica" {
-		s.backlog.note(share)
-	}
-	result.backlog, result.full, result.room = s.backlog, s.full, s.target.MaxGroups
 }
 
 // unreclaimed is the share of the node's keys that is expired garbage.
-func (r *swept) unreclaimed() (share float64, known bool) {
+func (n *Counted) unreclaimed() (share float64, known bool) {
 	keys := 0.0
-	for _, d := range r.databases {
-		if garbage := d.unreclaimed(); garbage != nil {
+	for _, d := range n.Databases {
+		if garbage := unreclaimed(d); garbage != nil {
 			keys += float64(d.after.Keys)
 			share += *garbage * float64(d.after.Keys)
 		}
@@ -57,10 +69,10 @@ func (r *swept) unreclaimed() (share float64, known bool) {
 
 // garbage is the share of each database's keys that is expired garbage, where
 // that is known.
-func (r *swept) garbage() map[int]float64 {
+func (n *Counted) garbage() map[int]float64 {
 	shares := map[int]float64{}
-	for _, d := range r.databases {
-		if share := d.unreclaimed(); share != nil {
+	for _, d := range n.Databases {
+		if share := unreclaimed(d); share != nil {
 			shares[d.db] = *share
 		}
 	}
@@ -68,10 +80,10 @@ func (r *swept) garbage() map[int]float64 {
 }
 
 // keys is how many keys the node has, expired ones included.
-func (r *swept) keys() float64 {
+func (n *Counted) keys() float64 {
 	keys := 0.0
-	for _, d := range r.databases {
-		keys += d.among()
+	for _, d := range n.Databases {
+		keys += among(d)
 	}
 	return keys
 }
@@ -87,13 +99,13 @@ type gathered struct {
 
 // figures adds up what the nodes' sweeps found. A rule is present in every
 // database that has keys and in 0, other groups only where they have some.
-func figures(nodes ...*swept) (databases []Database, groups []Group) {
+func figures(nodes ...*Counted) (databases []Database, groups []Group) {
 	of := map[int]*Database{}
 	byName := map[pooled]*gathered{}
 	var order []*gathered
 	unmet := map[int]bool{}
 	for _, node := range nodes {
-		for _, d := range node.databases {
+		for _, d := range node.Databases {
 			db := of[d.db]
 			if db == nil {
 				db = &Database{DB: d.db, Sized: true}
@@ -108,15 +120,15 @@ func figures(nodes ...*swept) (databases []Database, groups []Group) {
 					byName[pooled{d.db, t.name}] = g
 					order = append(order, g)
 				}
-				g.strata = append(g.strata, &t.reading)
+				g.strata = append(g.strata, node.readings[t])
 				g.big.Keys += t.big.Keys
 				g.big.LargestBytes = max(g.big.LargestBytes, t.big.LargestBytes)
-				g.shown = g.shown || d.shows(t)
+				g.shown = g.shown || node.shows(d, t)
 			}
 		}
 	}
 	if len(nodes) > 1 {
-		order = withinRoom(order, byName, nodes[0].room)
+		order = withinRoom(order, byName, nodes[0].Room)
 	}
 	expected := map[int]strata{}
 	for _, g := range order {
@@ -138,6 +150,23 @@ func figures(nodes ...*swept) (databases []Database, groups []Group) {
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(a.DB, b.DB) })
 	return databases, groups
+}
+
+// shareWithoutTTL bounds the share of a group's keys that have no TTL, whether
+// they are zombies or not.
+func shareWithoutTTL(db int, group string, nodes ...*Counted) Interval {
+	var s strata
+	for _, node := range nodes {
+		for _, d := range node.Databases {
+			for _, t := range d.groups {
+				if d.db == db && t.name == group {
+					s = append(s, node.readings[t])
+				}
+			}
+		}
+	}
+	keys := s.sum(func(r *reading) float64 { return r.keys })
+	return s.share(s.sum(func(r *reading) float64 { return r.without })/keys, keys)
 }
 
 // withinRoom folds the smallest discovered groups of several nodes into (other):
@@ -172,10 +201,10 @@ func (s strata) together(db int) Group {
 
 // add counts a node's database by INFO: that of the primary, which is exact, or
 // of the only node that was reached.
-func (db *Database) add(node *swept, d *dbTally) {
+func (db *Database) add(node *Counted, d *dbTally) {
 	size := d.after
-	if node.primary != nil {
-		sizes, sized := node.primary.Keyspace()
+	if node.Primary != nil {
+		sizes, sized := node.Primary.Keyspace()
 		if size = sizes[d.db]; !sized {
 			size = d.after
 		}
@@ -187,11 +216,11 @@ func (db *Database) add(node *swept, d *dbTally) {
 
 // shows says whether a group is published: a rule where it may have keys, any
 // other where it has some.
-func (d *dbTally) shows(t *tally) bool {
+func (n *Counted) shows(d *dbTally, t *tally) bool {
 	if t.source == SourceRule {
 		return t.examined() > 0 || !t.unreadable() && !d.unmet() && (d.db == 0 || d.after.Keys > 0)
 	}
-	return t.reading.examined > 0
+	return n.readings[t].examined > 0
 }
 
 func newGathered(d *dbTally, t *tally) *gathered {
@@ -204,14 +233,14 @@ func newGathered(d *dbTally, t *tally) *gathered {
 }
 
 // fill computes the group's figures from its readings.
-func (g *gathered) fill(nodes []*swept) {
+func (g *gathered) fill(nodes []*Counted) {
 	g.strata.group(&g.Group)
 	if g.expectsTTL {
 		g.Zombies = g.strata.zombies(g.Keys, g.WithoutTTL)
 	}
 	measured, searched := true, true
 	for _, node := range nodes {
-		measured, searched = measured && node.measured, searched && node.searched
+		measured, searched = measured && node.Measured, searched && node.Searched
 	}
 	if searched {
 		g.Big = &g.big

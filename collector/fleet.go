@@ -109,7 +109,7 @@ func (f *fleet) visitShard(ctx context.Context, sh shard, fit []node, greeted fu
 		primary = add(f.ask(ctx, sh.primary, greeted)).info
 		for _, replica := range fit {
 			if done = add(f.sweepNode(ctx, replica, sh, greeted)).result != nil; done {
-				visits[len(visits)-1].result.primary = primary
+				visits[len(visits)-1].result.Primary = primary
 				break
 			}
 		}
@@ -191,6 +191,9 @@ func (f *fleet) walkFully(ctx context.Context) {
 		f.walks.Go(func() { s.walkFully(walking) })
 	}
 }
+
+// wait returns when the full walks have ended, after their context has.
+func (f *fleet) wait() { f.walks.Wait() }
 
 // forget drops what is known of nodes that are no longer there.
 func (f *fleet) forget(shards []shard) {

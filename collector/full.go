@@ -105,9 +105,9 @@ func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 		if err != nil {
 			return fmt.Errorf("database %d: %w", db, err)
 		}
-		result.databases = append(result.databases, d)
+		result.Databases = append(result.Databases, d)
 	}
-	if err := readable(result.databases); err != nil {
+	if err := readable(result.Databases); err != nil {
 		return err
 	}
 	for {
@@ -121,14 +121,12 @@ func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 		if err := s.resume(ctx, numbers[0], err); err != nil {
 			return err
 		}
-		for _, d := range result.databases {
+		for _, d := range result.Databases {
 			d.lookAnew()
 		}
 	}
-	for _, d := range result.databases {
-		e := newEstimator(d)
-		e.now, e.at = result.now, time.Now()
-		s.pools.keep(s.classifier, e)
+	for _, d := range result.Databases {
+		s.pools.keep(s.classifier, d, result.Now, time.Now())
 	}
 	return nil
 }
@@ -152,6 +150,10 @@ func (s *session) giveWay(ctx context.Context, d time.Duration) error {
 	}()
 	return sleep(ctx, d)
 }
+
+// Retries of a node that cannot be reached come sooner than the next interval,
+// and less often the longer it lasts.
+const firstRetry = time.Second
 
 // resume goes on with a full walk on a new connection when the old one was lost:
 // cursors are good for as long as the server runs. It answers why it cannot.

@@ -48,9 +48,9 @@ var goldenStates = []goldenState{
 		sweepAndPublish(w)
 		w.dropStale()
 	}},
-	{name: "empty_keyspace", node: func(n *fakeNode) { clear(n.tables) }},
+	{name: "empty_keyspace", node: func(n *fakeNode) { n.flush() }},
 	{name: "rules_at_zero", node: func(n *fakeNode) {
-		clear(n.tables)
+		n.flush()
 		n.put(0, "page:%d", 30, time.Hour)
 		n.put(3, "page:%d", 10, 0)
 	}},

@@ -116,7 +116,7 @@ func (w *Watcher) takeNodes(visits []visit) {
 			n.Unreclaimed = v.result.garbage()
 		}
 	}
-	maps.DeleteFunc(w.nodes, func(name string, _ *lastNode) bool { return !there[name] && w.fleet.avoided[name] == nil })
+	maps.DeleteFunc(w.nodes, func(name string, _ *lastNode) bool { return !there[name] && !w.fleet.avoids(name) })
 }
 
 // takeShards replaces what is known of the shards that were swept, and forgets
@@ -183,15 +183,15 @@ func (w *Watcher) figure() {
 	if len(w.shards) < w.known {
 		return
 	}
-	var results []*swept
+	var nodes []*Counted
 	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
 		result := w.shards[id].result
-		results = append(results, result)
+		nodes = append(nodes, &result.Counted)
 		w.state.Folded += result.folded
-		w.state.Leaks = w.state.Leaks && !result.now.IsZero()
+		w.state.Leaks = w.state.Leaks && !result.Now.IsZero()
 	}
-	if len(results) > 0 {
-		w.state.Databases, w.state.Groups = figures(results...)
+	if len(nodes) > 0 {
+		w.state.Databases, w.state.Groups = figures(nodes...)
 	}
 }
 

@@ -5,8 +5,6 @@ package collector
 
 import (
 	"context"
-	"errors"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +47,7 @@ func TestDatabaseFilledMeanwhile(t *testing.T) {
 		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
 		s.seen[5] = true
 		result := sweepOf(t, s)
-		databases, groups := figures(result)
+		databases, groups := figures(&result.Counted)
 		d := databases[1]
 		if _, known := result.garbage()[5]; d.Keys != 300 || known || d.Expected.Zombies != nil || groupOf(groups, 5, "limit") != nil {
 			t.Errorf("%+v, group %+v", d, groupOf(groups, 5, "limit"))
@@ -66,34 +64,6 @@ func TestScanThatShowsNothing(t *testing.T) {
 	d.after.Expires = 60 // all of them may be expired garbage
 	if err := visible([]*dbTally{d}); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestAnswersStayOutOfErrors: what a server sends may be a key name.
-func TestAnswersStayOutOfErrors(t *testing.T) {
-	for _, err := range []error{errors.New(`redis: can't parse int reply: "SECRET"`), refusal("ERR unknown command 'x', with args beginning with: 'SECRET'"), refusal("SECRET")} {
-		if text := failureOf(err).Error(); strings.Contains(text, "SECRET") {
-			t.Errorf("%q", text)
-		}
-	}
-}
-
-func TestReasons(t *testing.T) {
-	for want, err := range map[string]error{
-		ReasonTLS:         &net.OpError{Op: "remote error", Err: errors.New("tls: protocol version not supported")},
-		ReasonUnreachable: &net.OpError{Op: "dial", Err: errors.New("connection refused")},
-		ReasonTimeout:     context.DeadlineExceeded,
-		ReasonOther:       refusal("OOM command not allowed"),
-		ReasonRefused:     refusal("ERR DB index is out of range"),
-		ReasonMasterDown:  refusal("MASTERDOWN Link with MASTER is down"),
-		ReasonMaxClients:  refusal("ERR max number of clients reached"),
-	} {
-		if got := reasonOf(failureOf(err)); got != want {
-			t.Errorf("%v: the reason is %s, want %s", err, got, want)
-		}
-	}
-	if denies(refusal("ERR DB index is out of range")) || denies(refusal("OOM command not allowed")) {
-		t.Error("that is no refusal of a permission")
 	}
 }
 
@@ -132,4 +102,24 @@ func TestLoadingAnswersInfo(t *testing.T) {
 			t.Errorf("answered %v, %v", answered, err)
 		}
 	})
+}
+
+// TestNodeOfACluster: one node is not the whole keyspace, unless it is swept as a
+// part of it.
+func TestNodeOfACluster(t *testing.T) {
+	cluster := ParseInfo("# Server\r\nredis_mode:cluster\r\n")
+	alone, member := &sweeper{}, &sweeper{inCluster: true}
+	if err := alone.checkMode(cluster); reasonOf(err) != ReasonCluster {
+		t.Errorf("a node of a Cluster by itself: %v", err)
+	}
+	if err := member.checkMode(cluster); err != nil {
+		t.Errorf("a node of a Cluster as a part of it: %v", err)
+	}
+	if member.checkMode(ParseInfo("# Server\r\nredis_mode:sentinel\r\n")) == nil ||
+		member.checkMode(ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
+		t.Error("as a part of a Cluster anything goes")
+	}
+	if newSweeper(targetOf(t, ""), newFakeNode(t), 1).inCluster {
+		t.Error("a sweeper takes its node for a part of a Cluster")
+	}
 }

@@ -41,26 +41,6 @@ func targetOf(t testing.TB, groups string) Target {
 	return Target{Name: "shop", Rules: rules, Sweep: DefaultSweep()}
 }
 
-// sweepOf runs one sweep that must succeed.
-func sweepOf(t testing.TB, s *sweeper) *swept {
-	t.Helper()
-	result, err := s.sweep(t.Context(), func(Info, time.Duration) {})
-	if err != nil {
-		t.Fatalf("the sweep failed: %v", err)
-	}
-	return result
-}
-
-// failureOfSweep runs one sweep that must fail, and answers its reason.
-func failureOfSweep(t testing.TB, s *sweeper) string {
-	t.Helper()
-	if _, err := s.sweep(t.Context(), func(Info, time.Duration) {}); err != nil {
-		return reasonOf(err)
-	}
-	t.Fatal("the sweep succeeded")
-	return ""
-}
-
 // groupOf finds a group in a sweep's figures, nil where it has none.
 func groupOf(groups []Group, db int, name string) *Group {
 	for i := range groups {
@@ -69,17 +49,6 @@ func groupOf(groups []Group, db int, name string) *Group {
 		}
 	}
 	return nil
-}
-
-// mustGroup is groupOf of a group that has to be there.
-func mustGroup(t testing.TB, result *swept, db int, name string) Group {
-	t.Helper()
-	_, groups := figures(result)
-	g := groupOf(groups, db, name)
-	if g == nil {
-		t.Fatalf("database %d has no group %q", db, name)
-	}
-	return *g
 }
 
 func silentLog() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -5,6 +5,13 @@ import (
 	"time"
 )
 
+// The answers of PTTL that are no time, and our own for a refusal.
+const (
+	ttlNone    = -1 // the key has no TTL
+	ttlGone    = -2 // there is no such key (any more)
+	ttlRefused = -3 // the server's ACL keeps the key from us
+)
+
 // node is one Redis server, as the sweep sees it.
 type node interface {
 	name() string

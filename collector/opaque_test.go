@@ -12,9 +12,9 @@ import (
 
 // opaqueCursors are two kinds of cursors that are no places: scrambled ones, and
 // those that count up.
-var opaqueCursors = map[string]func(place) uint64{
-	"scrambled": func(p place) uint64 { return hashOf(strconv.FormatUint(uint64(p), 16)) },
-	"counting":  func(p place) uint64 { return uint64(p) >> 48 }, // the buckets of a table of 2^16
+var opaqueCursors = map[string]func(uint64) uint64{
+	"scrambled": func(place uint64) uint64 { return hashOf(strconv.FormatUint(place, 16)) },
+	"counting":  func(place uint64) uint64 { return place >> 48 }, // the buckets of a table of 2^16
 }
 
 // TestOpaqueCursors: a keyspace above the budget is walked whole, for a part of a

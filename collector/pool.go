@@ -55,13 +55,16 @@ func newPools(sweep Sweep) *pools {
 	}
 }
 
-// keep takes what a full walk found of a database's described groups; samples
-// from before it count no longer.
-func (p *pools) keep(c *classifier, e *estimator) {
-	p.forget(e.db)
-	if !e.steady() {
+// keep takes what a full walk found of a database's described groups by the
+// server's clock, now, when the walk ended, at; samples from before it count no
+// longer.
+func (p *pools) keep(c *classifier, d *dbTally, now, at time.Time) {
+	p.forget(d.db)
+	if !steady(d) {
 		return
 	}
+	e := newEstimator(d)
+	e.now, e.at = now, at
 	for _, t := range e.groups {
 		if t.definition != nil && t.examined() > 0 && 5*t.gone <= t.without {
 			number := slices.Index(c.definitions, t.definition)

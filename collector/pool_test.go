@@ -70,58 +70,19 @@ func TestPooledInterval(t *testing.T) {
 	}
 }
 
-// A preset whose few keys one sample did not meet is still there, and a walk
-// knows better than all samples before it.
-func TestPoolsOfASweep(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "cache:%d", 20_000, time.Hour)
-		n.put(0, "rl:%d", 20, time.Hour)
-		target := targetOf(t, "")
-		target.Presets = []Preset{{Name: "rare", Match: Globs{"rl:*"}, TTL: Expected}}
-		target.Sweep.MaxKeys = 1000
-		s := newSweeper(target, n, 1)
-		missed, pooledOnce := false, false
-		for range 40 {
-			result := sweepOf(t, s)
-			met := result.databases[0].presets[s.classifier.groups()]
-			_, groups := figures(result)
-			for _, g := range groups {
-				if g.Name != "rare" {
-					continue
-				}
-				missed = missed || met.with == 0
-				pooledOnce = pooledOnce || g.Examined > met.with
-				if g.Library != "" || g.Source != SourcePreset || g.Zombies == nil || g.Zombies.Keys != 0 || g.Zombies.Rated != (g.Examined >= fewestForRatio) {
-					t.Fatalf("%+v, %+v", g, g.Zombies)
-				}
-			}
-			time.Sleep(time.Minute)
-		}
-		if !missed || !pooledOnce {
-			t.Errorf("a sample without the preset's keys: %v; with those of others: %v", missed, pooledOnce)
-		}
-		s.target.Sweep.MaxKeys = 0
-		if g := mustGroup(t, sweepOf(t, s), 0, "rare"); g.Keys != 20 || g.Examined != 20 {
-			t.Errorf("a walk found %+v", g)
-		}
-		if len(s.pools.of) != 0 {
-			t.Error("the samples outlive a walk")
-		}
-	})
-}
-
 // Nodes are strata: what they hold is added, and each is as sure as its own
 // sample.
 func TestFiguresOfNodes(t *testing.T) {
-	node := func(share float64, keys, with, without, confirmed int64) *swept {
+	node := func(share float64, keys, with, without, confirmed int64) *Counted {
 		size := DBSize{keys, keys * with / (with + without)}
 		d := seenDB(t, share, size, size)
 		d.groups[0].saw(with, without, without, confirmed)
+		readings := map[*tally]*reading{}
 		for _, g := range d.groups {
-			g.reading = newEstimator(d).reading(g)
+			r := newEstimator(d).reading(g)
+			readings[g] = &r
 		}
-		return &swept{databases: []*dbTally{d}}
+		return &Counted{Databases: []*dbTally{d}, readings: readings}
 	}
 	t.Run("walks add up", func(t *testing.T) {
 		databases, groups := figures(node(1, 100, 90, 10, 10), node(1, 300, 280, 20, 5))
@@ -132,7 +93,7 @@ func TestFiguresOfNodes(t *testing.T) {
 		}
 	})
 	t.Run("a walk makes a sample surer", func(t *testing.T) {
-		alone := func(nodes ...*swept) Interval {
+		alone := func(nodes ...*Counted) Interval {
 			_, groups := figures(nodes...)
 			return groups[0].Zombies.Interval
 		}
@@ -148,13 +109,13 @@ func TestFiguresOfNodes(t *testing.T) {
 		}
 	})
 	t.Run("more groups than there is room for", func(t *testing.T) {
-		nodes := []*swept{node(1, 100, 90, 10, 10), node(1, 300, 280, 20, 5)}
+		nodes := []*Counted{node(1, 100, 90, 10, 10), node(1, 300, 280, 20, 5)}
 		for i, n := range nodes {
-			n.room = 5 // two rules, (other), and two more
+			n.Room = 5 // two rules, (other), and two more
 			for j := range 3 {
 				extra := &tally{name: fmt.Sprintf("n%d-%d:*", i, j), source: SourceDiscovered}
-				extra.reading = reading{samples: 1, exact: true, examined: float64(10*j + i + 1), keys: float64(10*j + i + 1)}
-				n.databases[0].groups = append(n.databases[0].groups, extra)
+				n.readings[extra] = &reading{samples: 1, exact: true, examined: float64(10*j + i + 1), keys: float64(10*j + i + 1)}
+				n.Databases[0].groups = append(n.Databases[0].groups, extra)
 			}
 		}
 		_, groups := figures(nodes...)
@@ -170,10 +131,23 @@ func TestFiguresOfNodes(t *testing.T) {
 	})
 	t.Run("one that nobody could look at", func(t *testing.T) {
 		blind := node(1, 300, 280, 20, 0)
-		blind.databases[0].groups[0].reading.looked, blind.databases[0].groups[0].reading.unknown = 0, true
+		of := blind.readings[blind.Databases[0].groups[0]]
+		of.looked, of.unknown = 0, true
 		databases, groups := figures(node(1, 100, 90, 10, 10), blind)
 		if groups[0].Zombies != nil || groups[0].Keys != 400 || databases[0].Expected.Zombies != nil {
 			t.Errorf("%+v", groups[0])
 		}
 	})
+}
+
+// TestFullWalkOfAChange: what a walk found of a database that became another one
+// meanwhile stands for nothing.
+func TestFullWalkOfAChange(t *testing.T) {
+	d := &dbTally{sized: true, before: DBSize{1000, 900}, after: DBSize{500, 400}}
+	if steady(d) {
+		t.Error("half of the keys are gone, and it is steady")
+	}
+	if d.after = (DBSize{900, 800}); !steady(d) {
+		t.Error("a tenth of the keys is gone, and it is not steady")
+	}
 }

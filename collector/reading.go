@@ -63,7 +63,7 @@ func newEstimator(d *dbTally) *estimator {
 	e := &estimator{dbTally: d}
 	with, without := d.sums()
 	share := math.Max(d.share, 1e-12)
-	if !d.still() || d.refused > 0 {
+	if !still(d) || d.refused > 0 {
 		e.scaleWith, e.scaleWithout = 1/share, 1/share
 		return e
 	}
@@ -71,20 +71,20 @@ func newEstimator(d *dbTally) *estimator {
 		e.scaleWithout = float64(d.after.WithoutTTL()) / float64(without)
 	}
 	if with > 0 {
-		e.scaleWith = math.Max(0, e.live()-float64(d.after.WithoutTTL())) / float64(with)
+		e.scaleWith = math.Max(0, live(d)-float64(d.after.WithoutTTL())) / float64(with)
 	}
 	return e
 }
 
 // still says whether INFO told nearly the same before and after.
-func (d *dbTally) still() bool {
+func still(d *dbTally) bool {
 	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 0.02*float64(max(a, b)) }
 	return d.sized && near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
 }
 
 // steady says whether a long walk's database is still about the same: else what
 // the walk found is of no time.
-func (d *dbTally) steady() bool {
+func steady(d *dbTally) bool {
 	near := func(a, b int64) bool { return math.Abs(float64(a-b)) <= 0.2*float64(max(a, b)) }
 	return !d.sized || near(d.before.Keys, d.after.Keys) && near(d.before.WithoutTTL(), d.after.WithoutTTL())
 }
@@ -92,7 +92,7 @@ func (d *dbTally) steady() bool {
 // live estimates the keys that have not expired. A sample that agrees with INFO
 // within three times its own error (measured: 0.95 / sqrt(n)) takes INFO's
 // number: what is cut off above would bias it otherwise.
-func (d *dbTally) live() float64 {
+func live(d *dbTally) float64 {
 	with, without := d.sums()
 	seen := float64(with+without) / math.Max(d.share, 1e-12)
 	before, after := float64(d.before.Keys), float64(d.after.Keys)
@@ -108,17 +108,17 @@ func (d *dbTally) live() float64 {
 
 // unreclaimed is the share of INFO's keys that is expired garbage. Keys that
 // came while we looked are none.
-func (d *dbTally) unreclaimed() *float64 {
+func unreclaimed(d *dbTally) *float64 {
 	grown := float64(d.after.Keys) > 1.1*float64(d.before.Keys)
 	if !d.sized || d.refused > 0 || d.after.Keys == 0 || grown || d.unmet() {
 		return nil
 	}
-	share := 1 - d.live()/float64(d.after.Keys)
+	share := 1 - live(d)/float64(d.after.Keys)
 	return &share
 }
 
 // among is how many keys the database has, as well as that is known.
-func (d *dbTally) among() float64 {
+func among(d *dbTally) float64 {
 	if d.sized {
 		return float64(d.after.Keys)
 	}
@@ -131,7 +131,7 @@ func (e *estimator) reading(t *tally) reading {
 		at:         e.at,
 		samples:    1,
 		exact:      e.walked,
-		among:      e.among(),
+		among:      among(e.dbTally),
 		persistent: float64(e.after.WithoutTTL()),
 		covered:    e.share,
 		examined:   float64(t.examined()),
@@ -164,7 +164,7 @@ func (e *estimator) reading(t *tally) reading {
 // some. Of its keys with a TTL, which are in use, most are of now then; a phone
 // number or another id of ten digits is not. Where no key with a TTL tells, a time
 // that is still to come is none.
-func (t *tally) holdsTimes(now time.Time) bool {
+func holdsTimes(t *tally, now time.Time) bool {
 	if now.IsZero() {
 		return true
 	}
@@ -193,7 +193,7 @@ func (e *estimator) consequences(t *tally) (leaked, lockout float64) {
 	if !t.expectsTTL() {
 		return 0, 0
 	}
-	fixed := t.definition.lockout && !t.holdsTimes(e.now)
+	fixed := t.definition.lockout && !holdsTimes(t, e.now)
 	for _, k := range t.confirmed {
 		switch leaks, timed := t.definition.leaks(k.name, e.now, fixed); {
 		case leaks:

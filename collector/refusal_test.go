@@ -5,6 +5,7 @@ package collector
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -60,7 +61,7 @@ func TestRefusedSelect(t *testing.T) {
 		n.put(3, "limit:%d", 20, 0)
 		n.deny("select", true)
 		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
-		databases, groups := figures(sweepOf(t, s))
+		databases, groups := figures(&sweepOf(t, s).Counted)
 		if len(databases) != 1 || groupOf(groups, 0, "limit").Keys != 50 || groupOf(groups, 3, "limit") != nil {
 			t.Errorf("%d databases, %d groups", len(databases), len(groups))
 		}
@@ -119,7 +120,7 @@ func TestForbiddenKeys(t *testing.T) {
 		n.forbid("secret:")
 		s := newSweeper(targetOf(t, "limit=limit:*@60s,secret=secret:*,none=none:*"), n, 1)
 		result := sweepOf(t, s)
-		_, groups := figures(result)
+		_, groups := figures(&result.Counted)
 		if g := groupOf(groups, 0, "limit"); g.Keys != 100 || g.WithoutTTL != 30 || g.Zombies.Keys != 30 {
 			t.Errorf("the keys that can be read: %+v %+v", *g, *g.Zombies)
 		}
@@ -147,11 +148,11 @@ func TestServerClockUnknown(t *testing.T) {
 		n.set(0, "limit:a:1000000000:x", 0) // 2001: past by the server's clock only
 		n.deny("time", true)
 		s := newSweeper(targetOf(t, "limit=limit:*@60s"), n, 1)
-		if result := sweepOf(t, s); !result.now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 0 {
+		if result := sweepOf(t, s); !result.Now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 0 {
 			t.Error("leaks are judged by a clock that is not the server's")
 		}
 		n.deny("time", false)
-		if result := sweepOf(t, s); result.now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 1 {
+		if result := sweepOf(t, s); result.Now.IsZero() || mustGroup(t, result, 0, "limit").Zombies.Leaked != 1 {
 			t.Error("a leak is not found by the server's clock")
 		}
 	})
@@ -167,7 +168,7 @@ func TestNoKeyspace(t *testing.T) {
 		n.put(0, "page:%d", 700, time.Hour)
 		result := sweepOf(t, newSweeper(sampledTarget(t, "limit=limit:*", 100), n, 1))
 		wantEachOnce(t, n, 0)
-		databases, _ := figures(result)
+		databases, _ := figures(&result.Counted)
 		if databases[0].Sized || len(result.garbage()) > 0 {
 			t.Errorf("sizes that nobody told: %+v", databases[0])
 		}
@@ -189,7 +190,7 @@ func TestKeysGone(t *testing.T) {
 		n.script(func(ctx context.Context, call fakeCall) error {
 			if call.command == "pttl" && time.Now().Second() < 5 {
 				for i := range 10 {
-					n.remove(0, "limit:"+dbLabel(i))
+					n.remove(0, "limit:"+strconv.Itoa(i))
 				}
 				return sleep(ctx, 5*time.Second)
 			}
@@ -200,7 +201,7 @@ func TestKeysGone(t *testing.T) {
 		if result.examined != 30 || g.Examined != 30 || g.Keys != 30 || g.Zombies.Keys != 30 {
 			t.Errorf("examined %d: %+v %+v", result.examined, g, *g.Zombies)
 		}
-		if u := result.databases[0].unreclaimed(); u == nil || *u != 0.4 { // 20 of the 50 that INFO counts
+		if u := unreclaimed(result.Databases[0]); u == nil || *u != 0.4 { // 20 of the 50 that INFO counts
 			t.Errorf("unreclaimed: %v", u)
 		}
 	})

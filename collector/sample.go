@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// sampleCount is the COUNT of a sample's SCANs: pages this small leave active
-// expiry alone and spread a batch over ten places.
-const sampleCount = 10
-
-// checkedPages is how many pages show whether random cursors can be trusted.
-const checkedPages = 100
-
 // sample meets a random part of the selected database: pages at places drawn
 // evenly over SCAN's order, each within its own stretch of it, in random order,
 // so that a sample cut short at any moment is still a fair one.

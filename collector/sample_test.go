@@ -36,7 +36,7 @@ func TestSampleIsFair(t *testing.T) {
 					sweepOf(t, newSweeper(target, n, seed))
 					for name, n := range metIn(n, 0) {
 						times[name] += n
-						byPart[int(float64(placeOf(hashOf(name)))/0x1p64*parts)] += float64(n)
+						byPart[int(float64(line{}.place(hashOf(name)))/0x1p64*parts)] += float64(n)
 						met += float64(n)
 					}
 				}
@@ -49,7 +49,7 @@ func TestSampleIsFair(t *testing.T) {
 					}
 				}
 				rare, frequent, mean := 0, 0, met/2000
-				for name := range n.tables[0].keys {
+				for name := range n.table(0).keys {
 					switch seen := float64(times[name]); {
 					case seen < mean/3:
 						rare++
@@ -155,11 +155,11 @@ func TestSampleShare(t *testing.T) {
 			buckets, owed := 0.0, 0
 			for _, call := range n.log("scan") {
 				for i, p := range call.pages {
-					from, to := call.cursors[i]&n.tables[0].mask(), float64(placeOf(p.next))
+					from, to := call.cursors[i]&n.table(0).mask(), float64(line{}.place(p.next))
 					if p.next == 0 {
 						to = 0x1p64
 					}
-					buckets += (to - float64(placeOf(from))) / 0x1p64
+					buckets += (to - float64(line{}.place(from))) / 0x1p64
 					if call.cursors[i] == 0 {
 						owed--
 					} else if p.next == 0 && len(p.names) < sampleCount {
@@ -167,8 +167,8 @@ func TestSampleShare(t *testing.T) {
 					}
 				}
 			}
-			if math.Abs(result.databases[0].share-buckets) > 1e-9 {
-				t.Errorf("seed %d: a share of %v, its pages covered %v", seed, result.databases[0].share, buckets)
+			if math.Abs(result.Databases[0].share-buckets) > 1e-9 {
+				t.Errorf("seed %d: a share of %v, its pages covered %v", seed, result.Databases[0].share, buckets)
 			}
 			if owed != 0 {
 				t.Errorf("seed %d: %d pages that met the end early were not gone on with", seed, owed)

@@ -7,6 +7,7 @@ package collector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,12 +45,12 @@ func (s *sweeper) newSession(c conn) *session {
 		deadline: time.Now().Add(s.target.Sweep.Interval / 3),
 		counting: counting{
 			classifier: s.classifier,
-			suspects:   &nameStore{rng: s.rng, limit: limitedTo},
+			suspects:   newNameStore(s.rng, limitedTo),
 		},
 	}
 	if samples := s.target.Sweep.MemorySamples; samples > 0 {
-		run.counting.memory = &nameStore{rng: s.rng, limit: samples}
-		run.counting.loose = &nameStore{rng: s.rng, limit: samples * looseSamples}
+		run.counting.memory = newNameStore(s.rng, samples)
+		run.counting.loose = newNameStore(s.rng, samples*looseSamples)
 	}
 	return run
 }
@@ -80,6 +81,24 @@ func (s *session) greet(ctx context.Context, greeted func(Info, time.Duration)) 
 	return nil
 }
 
+// checkMode refuses what would be counted wrongly: one node of a Cluster is not
+// its whole keyspace, unless it is swept as a part of it, and a Sentinel has none.
+func (s *sweeper) checkMode(info Info) error {
+	switch mode := info.Mode(); {
+	case len(s.target.Seeds) > 0 && s.target.Sentinel == nil && mode != "cluster":
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets")}
+	case mode == "cluster" && !s.inCluster && s.target.Cluster != ClusterNever:
+		return errIsCluster
+	case mode == "sentinel":
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: write redis+sentinel://HOST/MASTER")}
+	case info.Text("master_sync_in_progress") == "1":
+		return &Failure{Reason: ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
+	case s.isReplica && (info.Role() != "replica" || info.Text("master_link_status") != "up"):
+		return &Failure{Reason: ReasonMasterDown, Err: errors.New("the replica is not in sync")}
+	}
+	return nil
+}
+
 // From this mean size of a key on, names may be too long for a whole batch of them
 // to be taken in at once; a small dataset has no such names.
 const (
@@ -103,17 +122,17 @@ func (s *session) batch() int {
 // lookCloser looks again at what the pages showed: whether zombies are some, what
 // they hold, and how large keys are.
 func (s *session) lookCloser(ctx context.Context, result *swept) error {
-	if err := s.confirm(ctx, result.databases); err != nil {
+	if err := s.confirm(ctx, result.Databases); err != nil {
 		return fmt.Errorf("looking again: %w", err)
 	}
-	if err := s.readStates(ctx, result.databases); err != nil {
+	if err := s.readStates(ctx, result.Databases); err != nil {
 		return fmt.Errorf("reading states: %w", err)
 	}
-	if err := s.measureSizes(ctx, result.databases); err != nil {
+	if err := s.measureSizes(ctx, result.Databases); err != nil {
 		return fmt.Errorf("MEMORY USAGE: %w", err)
 	}
-	result.now, result.slow = s.now, s.pacer.slow
-	result.measured = s.target.Sweep.MemorySamples > 0 && !s.denied["memory_usage"]
+	result.Now, result.slow = s.now, s.pacer.slow
+	result.Measured = s.target.Sweep.MemorySamples > 0 && !s.denied["memory_usage"]
 	return nil
 }
 
@@ -140,7 +159,7 @@ func (s *session) totals(ctx context.Context, result *swept) error {
 	result.info = info
 	sizes, sized := info.Keyspace()
 	var keys float64
-	for _, d := range result.databases {
+	for _, d := range result.Databases {
 		d.after, d.sized = sizes[d.db], d.sized && sized
 		result.examined += d.seen
 		weight := float64(cmp.Or(d.after.Keys, d.seen))

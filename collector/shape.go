@@ -17,6 +17,18 @@ type part struct {
 	sep  byte
 }
 
+// String is the part as it is shown.
+func (p part) String() string {
+	text := p.text
+	if p.id {
+		text += "*"
+	}
+	if p.sep != 0 {
+		text += string(rune(p.sep))
+	}
+	return text
+}
+
 const (
 	longestWord   = 48 // bytes; longer segments are ids
 	digitsInWord  = 2  // "v1", "oauth2", "db01"; more digits make an id
@@ -40,6 +52,9 @@ func newShaper(d Discovery) *shaper {
 	}
 	return s
 }
+
+// allows says whether a segment is shown whatever it looks like.
+func (s *shaper) allows(text string) bool { return s.allow[text] }
 
 // shape appends the parts of a name to parts. The last segment is an id, or a
 // word before one when no segment before it is a word; what lies deeper than

@@ -112,8 +112,8 @@ func (s *session) home(d *dbTally, name, keyType string) *tally {
 	if t.definition != nil || d.tree == nil {
 		return t
 	}
-	if node := d.tree.find(name); node != nil && s.shapes.shown[shape{d.db, node.path}] {
-		return &node.tally
+	if found, path := d.tree.find(name); found != nil && s.shapes.shown[shape{d.db, path}] {
+		return found
 	}
 	return t
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/bits"
 	"sort"
-	"strings"
 )
 
 const (
@@ -17,35 +16,6 @@ const (
 	slotNumber   = 1 << slotBits
 	positionBits = 64 - slotBits
 )
-
-// tagOf is the part of a key's name that decides its slot, and whether it is a
-// hash tag: what stands between the first { and the next }, unless that is
-// nothing.
-func tagOf(name string) (tag string, tagged bool) {
-	if _, behind, found := strings.Cut(name, "{"); found {
-		if tag, _, found := strings.Cut(behind, "}"); found && tag != "" {
-			return tag, true
-		}
-	}
-	return name, false
-}
-
-// slotOf is the slot of a key: the CRC16 (XMODEM) of its tag, modulo 16384.
-func slotOf(name string) int {
-	tag, _ := tagOf(name)
-	var crc uint16
-	for i := range len(tag) {
-		crc ^= uint16(tag[i]) << 8
-		for range 8 {
-			carry := crc&0x8000 != 0
-			crc <<= 1
-			if carry {
-				crc ^= 0x1021
-			}
-		}
-	}
-	return int(crc % slotNumber)
-}
 
 // slotPlaceOf is a cursor's place where each slot has a dictionary: the slot,
 // then the position with its bits reversed.
@@ -137,4 +107,32 @@ func (s *slotCounts) before(p place) float64 {
 		return 0
 	}
 	return (float64(s.sums[p.slot()]) + float64(s.count(p.slot()))*p.position()) / float64(s.total())
+}
+
+// gap is an empty slot from which SCAN goes on to another: the one before a
+// slot with keys, else the one behind all of them.
+func (s *slotCounts) gap() int {
+	last := 0
+	for slot := s.next(2); slot < slotNumber; slot = s.next(slot + 1) {
+		if s.count(slot-1) == 0 {
+			return slot - 1
+		}
+		last = slot
+	}
+	return max(last, 1) + 1
+}
+
+// goesOn says whether a page from an empty slot's beginning ended, with the cursor
+// next, where a node with one dictionary a slot would end it: in a slot with keys,
+// or where there is none left at the end of the round.
+func (s *slotCounts) goesOn(from int, next uint64, empty bool) bool {
+	slot := s.next(from)
+	if slot == slotNumber {
+		return next == 0 && empty
+	}
+	if next == 0 {
+		return s.next(slot+1) == slotNumber
+	}
+	at := slotPlaceOf(next).slot()
+	return at == slot || at == s.next(slot+1)
 }

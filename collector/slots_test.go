@@ -11,24 +11,6 @@ import (
 	"testing"
 )
 
-// TestSlotOf has the answers of CLUSTER KEYSLOT, Redis 7.0.15.
-func TestSlotOf(t *testing.T) {
-	for name, want := range map[string]int{
-		"": 0, "foo": 12182, "bar": 5061, "123456789": 12739, "ключ": 10303,
-		"{user1000}.following": 3443, "limit:{u1}:x": 4574,
-		"foo{}{bar}": 8363, "foo{{bar}}zap": 4015, "foo{bar}{zap}": 5061, "{bar": 4015, "}{bar}": 5061, "a{": 14311,
-	} {
-		if got := slotOf(name); got != want {
-			t.Errorf("%q is in slot %d, want %d", name, got, want)
-		}
-	}
-	for name, want := range map[string]string{"foo{bar}{zap}": "bar", "foo{{bar}}zap": "{bar", "x{}y{z}": "", "x": "", "{": "", "}{": "", "}{a}": "a"} {
-		if tag, tagged := tagOf(name); tagged != (want != "") || tagged && tag != want || !tagged && tag != name {
-			t.Errorf("%q has the tag %q, %v", name, tag, tagged)
-		}
-	}
-}
-
 // TestSlotPlaces: every cursor has a place of its own, and the places are in the
 // order in which SCAN goes through slots and buckets.
 func TestSlotPlaces(t *testing.T) {

@@ -20,10 +20,10 @@ import (
 type redisServer struct {
 	endpoint Endpoint
 	label    string // its name
-	sent     *commandCounts
+	sent     *CommandCounts
 }
 
-func newRedisServer(endpoint Endpoint, name string, sent *commandCounts) *redisServer {
+func newRedisServer(endpoint Endpoint, name string, sent *CommandCounts) *redisServer {
 	redis.SetLogger(silent{}) // its lines hold addresses and server texts, and have no level
 	return &redisServer{endpoint: endpoint, label: name, sent: sent}
 }
@@ -53,15 +53,15 @@ func (r *redisServer) connect(ctx context.Context) (conn, error) {
 		DisableIdentity:       true,
 		OnConnect:             setName,
 		CredentialsProviderContext: func(context.Context) (string, string, error) {
-			password, err := r.endpoint.password()
+			password, err := passwordOf(r.endpoint)
 			return r.endpoint.Username, password, err
 		},
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
 	client.AddHook(sentHook{r.sent})
-	c := &redisConn{client: client, Conn: client.Conn(), dialer: dialer}
+	c := &redisConn{client: client, wire: client.Conn(), dialer: dialer}
 	c.stop = context.AfterFunc(ctx, dialer.cut)
-	if err := failureOf(c.Ping(ctx).Err()); err != nil && !denies(err) && !passes(err) {
+	if err := failureOf(c.wire.Ping(ctx).Err()); err != nil && !denies(err) && !passes(err) {
 		c.close()
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
@@ -78,7 +78,7 @@ func setName(ctx context.Context, c *redis.Conn) error {
 	return err
 }
 
-func (e Endpoint) password() (string, error) {
+func passwordOf(e Endpoint) (string, error) {
 	if e.Password != "" || e.PasswordFile == "" {
 		return e.Password, nil
 	}
@@ -91,7 +91,7 @@ func (e Endpoint) password() (string, error) {
 
 // redisConn implements conn.
 type redisConn struct {
-	*redis.Conn
+	wire   *redis.Conn
 	client *redis.Client
 	dialer *cuttingDialer
 	stop   func() bool
@@ -99,38 +99,38 @@ type redisConn struct {
 
 func (c *redisConn) close() {
 	c.stop()
-	_ = c.Conn.Close()
+	_ = c.wire.Close()
 	_ = c.client.Close()
 	c.dialer.cut()
 }
 
 func (c *redisConn) ping(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
-	err := c.Ping(ctx).Err()
+	err := c.wire.Ping(ctx).Err()
 	return time.Since(start), failureOf(err)
 }
 
 func (c *redisConn) now(ctx context.Context) (time.Time, error) {
-	now, err := c.Time(ctx).Result()
+	now, err := c.wire.Time(ctx).Result()
 	return now, failureOf(err)
 }
 
 // info asks for every section; a server that knows no "all" is asked for what
 // it has.
 func (c *redisConn) info(ctx context.Context) (Info, error) {
-	text, err := c.Info(ctx, "all").Result()
+	text, err := c.wire.Info(ctx, "all").Result()
 	if failure := (*Failure)(nil); errors.As(failureOf(err), &failure) && failure.Reason == ReasonRefused {
-		text, err = c.Info(ctx).Result()
+		text, err = c.wire.Info(ctx).Result()
 	}
 	return ParseInfo(text), failureOf(err)
 }
 
 func (c *redisConn) selectDB(ctx context.Context, db int) error {
-	return failureOf(c.Select(ctx, db).Err())
+	return failureOf(c.wire.Select(ctx, db).Err())
 }
 
 func (c *redisConn) scan(ctx context.Context, cursors []uint64, count int) ([]page, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.ScanCmd, len(cursors))
 	for i, cursor := range cursors {
 		commands[i] = pipe.Scan(ctx, cursor, "", int64(count))
@@ -156,12 +156,12 @@ func (c *redisConn) memory(ctx context.Context, names []string) ([]int64, error)
 }
 
 func (c *redisConn) clusterNodes(ctx context.Context) (string, error) {
-	text, err := c.ClusterNodes(ctx).Result()
+	text, err := c.wire.ClusterNodes(ctx).Result()
 	return text, failureOf(err)
 }
 
 func (c *redisConn) slotCounts(ctx context.Context, slots []int) ([]int64, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.IntCmd, len(slots))
 	for i, slot := range slots {
 		commands[i] = pipe.ClusterCountKeysInSlot(ctx, slot)
@@ -179,7 +179,7 @@ func (c *redisConn) slotCounts(ctx context.Context, slots []int) ([]int64, error
 // numbers sends one command a name in one write. A name that the server's ACL
 // keeps from us answers ttlRefused, a key that is gone ttlGone.
 func (c *redisConn) numbers(ctx context.Context, names []string, command ...any) ([]int64, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.IntCmd, len(names))
 	for i, name := range names {
 		commands[i] = redis.NewIntCmd(ctx, append(slices.Clip(command), name)...)
@@ -207,7 +207,7 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 }
 
 // sentHook counts what is sent.
-type sentHook struct{ *commandCounts }
+type sentHook struct{ *CommandCounts }
 
 func (c sentHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 

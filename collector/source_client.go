@@ -16,20 +16,14 @@ import (
 // mostConnections is how many a client opens to a node.
 const mostConnections = 10
 
+// Client sends any command to a target.
+type Client = redis.UniversalClient
+
 // NewClient returns a client that writes to the target: to the server, to the
 // one that the Sentinels call primary now, or to the primaries of the Cluster.
-// It asks the target which of them it is. Whoever has the client closes it.
-func NewClient(ctx context.Context, target Target) (redis.UniversalClient, error) {
-	return newClient(ctx, target, newCommandCounts())
-}
-
-// Client is NewClient for the watcher's target; what it sends is counted with
-// what the sweeps send.
-func (w *Watcher) Client(ctx context.Context) (redis.UniversalClient, error) {
-	return newClient(ctx, w.target, w.sent)
-}
-
-func newClient(ctx context.Context, target Target, sent *commandCounts) (redis.UniversalClient, error) {
+// It asks the target which of them it is. What it sends is counted in sent.
+// Whoever has the client closes it.
+func NewClient(ctx context.Context, target Target, sent *CommandCounts) (Client, error) {
 	t := newTopology(target, func(e Endpoint, name string) node { return newRedisServer(e, name, sent) })
 	if err := t.followIfCluster(ctx); err != nil {
 		return nil, err
@@ -48,7 +42,7 @@ func newClient(ctx context.Context, target Target, sent *commandCounts) (redis.U
 	client := clientOf(t.cluster, &redis.UniversalOptions{
 		Addrs:                 addresses,
 		DB:                    db,
-		Dialer:                endpoint.dialer(),
+		Dialer:                dialerOf(endpoint),
 		Protocol:              2,
 		MaxRetries:            -1, // a second try of a call that was lost would be counted twice
 		DialerRetries:         1,
@@ -61,7 +55,7 @@ func newClient(ctx context.Context, target Target, sent *commandCounts) (redis.U
 		DisableIdentity:       true,
 		OnConnect:             setName,
 		CredentialsProviderContext: func(context.Context) (string, string, error) {
-			password, err := endpoint.password()
+			password, err := passwordOf(endpoint)
 			return endpoint.Username, password, err
 		},
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -108,8 +102,8 @@ func (t *topology) infoOf(ctx context.Context, address string) (Info, error) {
 	return c.info(ctx)
 }
 
-// dialer dials the endpoint, or another node of its Cluster in the same way.
-func (e Endpoint) dialer() func(ctx context.Context, network, address string) (net.Conn, error) {
+// dialerOf dials the endpoint, or another node of its Cluster in the same way.
+func dialerOf(e Endpoint) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		at := e
 		if address != e.Address {

@@ -14,12 +14,12 @@ import (
 )
 
 func (c *redisConn) readonly(ctx context.Context) error {
-	return failureOf(c.ReadOnly(ctx).Err())
+	return failureOf(c.wire.ReadOnly(ctx).Err())
 }
 
 func (c *redisConn) sentinelServers(ctx context.Context, master string) (primary string, replicas []string, err error) {
 	address := redis.NewStringSliceCmd(ctx, "sentinel", "get-master-addr-by-name", master)
-	err = c.Process(ctx, address)
+	err = c.wire.Process(ctx, address)
 	switch parts := address.Val(); {
 	case errors.Is(err, redis.Nil):
 		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name")}
@@ -31,7 +31,7 @@ func (c *redisConn) sentinelServers(ctx context.Context, master string) (primary
 		primary = net.JoinHostPort(parts[0], parts[1])
 	}
 	listed := redis.NewMapStringStringSliceCmd(ctx, "sentinel", "replicas", master)
-	if err := c.Process(ctx, listed); err != nil {
+	if err := c.wire.Process(ctx, listed); err != nil {
 		return "", nil, fmt.Errorf("SENTINEL REPLICAS: %w", failureOf(err))
 	}
 	for _, fields := range listed.Val() {

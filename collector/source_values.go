@@ -11,7 +11,7 @@ import (
 )
 
 func (c *redisConn) types(ctx context.Context, names []string) ([]string, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.StatusCmd, len(names))
 	for i, name := range names {
 		commands[i] = pipe.Type(ctx, name)
@@ -29,7 +29,7 @@ func (c *redisConn) types(ctx context.Context, names []string) ([]string, error)
 }
 
 func (c *redisConn) lengths(ctx context.Context, keys []typedName) ([]int64, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.IntCmd, len(keys))
 	for i, k := range keys {
 		command, known := lengthCommands[k.keyType]
@@ -58,7 +58,7 @@ func (c *redisConn) lengths(ctx context.Context, keys []typedName) ([]int64, err
 }
 
 func (c *redisConn) strings(ctx context.Context, names []string) ([]stringValue, error) {
-	pipe := c.Pipeline()
+	pipe := c.wire.Pipeline()
 	commands := make([]*redis.StringCmd, len(names))
 	for i, name := range names {
 		commands[i] = pipe.Get(ctx, name)
@@ -76,7 +76,7 @@ func (c *redisConn) strings(ctx context.Context, names []string) ([]stringValue,
 }
 
 func (c *redisConn) noTouch(ctx context.Context) error {
-	return failureOf(c.Process(ctx, redis.NewStatusCmd(ctx, "client", "no-touch", "on")))
+	return failureOf(c.wire.Process(ctx, redis.NewStatusCmd(ctx, "client", "no-touch", "on")))
 }
 
 // ofKey leaves out the errors that are about one key: it is gone, has become

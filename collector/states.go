@@ -6,24 +6,13 @@ package collector
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 )
 
 const (
-	mostStates    = 1000 // zombies a group and sweep whose state is read
-	longestState  = 4096 // bytes by MEMORY USAGE of a string that is read: a number needs far less
-	longestNumber = 64   // bytes of a value that may be a number
+	mostStates   = 1000 // zombies a group and sweep whose state is read
+	longestState = 4096 // bytes by MEMORY USAGE of a string that is read: a number needs far less
 )
-
-// states says what was read of a group's zombies.
-type states struct {
-	tried     int64
-	judged    int64 // those whose state is of a kind that can be compared
-	lockedOut int64 // of those, at or beyond the limit
-}
 
 // readStates compares the zombies of groups with a limit with it.
 func (s *session) readStates(ctx context.Context, databases []*dbTally) error {
@@ -135,25 +124,4 @@ func (s *session) judgeLengths(ctx context.Context, t *tally, keys []typedName) 
 		}
 	}
 	return nil
-}
-
-// compare says whether a state keeps its caller out.
-func (t *tally) compare(state float64) {
-	t.states.judged++
-	out := state >= float64(t.definition.limit)
-	if t.definition.counts == Down {
-		out = state <= 0
-	}
-	if out {
-		t.states.lockedOut++
-	}
-}
-
-// number is the number a string holds.
-func (v stringValue) number() (float64, bool) {
-	if !v.ok || len(v.text) > longestNumber {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(strings.TrimSpace(v.text), 64)
-	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }

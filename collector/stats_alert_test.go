@@ -15,6 +15,7 @@ const (
 	alertWithin   = 25  // sweeps, one a minute
 	quietFor      = 200 // sweeps
 	limiterKeys   = 2000
+	standsAlone   = 1000 // keys of a sample that needs no other
 	alertOfGroups = "KeyhealthZombieRatioHigh"
 )
 
@@ -93,7 +94,7 @@ func wantFires(t *testing.T, run history, wanted bool) {
 		g := groupOf(s.Groups, 0, "limiter")
 		highest, examined = max(highest, g.Zombies.Interval.Lower), max(examined, g.Examined)
 	}
-	if examined < fewExamined || examined > fewExamined+500 {
+	if examined < standsAlone || examined > standsAlone+500 {
 		t.Errorf("figures stand on up to %d keys, want those of about ten samples", examined)
 	}
 	if fired := run.fires(t, alertOfGroups); fired != wanted {

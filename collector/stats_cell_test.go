@@ -150,7 +150,7 @@ func newCell(c crowd) *cell {
 // add takes a sweep's figures of the group along.
 func (c *cell) add(t *testing.T, keyspace int, nodes []*swept) {
 	t.Helper()
-	_, groups := figures(nodes...)
+	_, groups := figures(counted(nodes)...)
 	g := groupOf(groups, 0, c.name)
 	if g == nil || g.Zombies == nil {
 		t.Fatalf("no figures of %s", c.name)
@@ -163,22 +163,16 @@ func (c *cell) add(t *testing.T, keyspace int, nodes []*swept) {
 		return // fewer than ten keys say nothing of a share
 	}
 	c.ratio.add(keyspace, g.WithoutTTL/g.Keys)
-	c.share.add(shareOf(nodes, c.name, g), c.ratio.truth)
+	c.share.add(shareWithoutTTL(0, c.name, counted(nodes)...), c.ratio.truth)
 	c.zombie.add(g.Zombies.Interval, c.zombies.truth/c.size.truth)
 }
 
-// shareOf is the interval of a group's share without TTL, before it is known
-// how many of these keys are zombies.
-func shareOf(nodes []*swept, name string, g *Group) Interval {
-	var s strata
-	for _, node := range nodes {
-		for _, t := range node.databases[0].groups {
-			if t.name == name {
-				s = append(s, &t.reading)
-			}
-		}
+func counted(nodes []*swept) []*Counted {
+	all := make([]*Counted, len(nodes))
+	for i, node := range nodes {
+		all[i] = &node.Counted
 	}
-	return s.share(g.WithoutTTL/g.Keys, g.Keys)
+	return all
 }
 
 // width is the interval's mean width as a share of what the binomial
@@ -189,7 +183,7 @@ func (c *cell) width() float64 {
 	if c.pooled {
 		population = math.Inf(1)
 	}
-	binomial := 2 * normal975 * math.Sqrt(p*(1-p)/n*math.Max(0, 1-n/population))
+	binomial := 2 * 1.96 * math.Sqrt(p*(1-p)/n*math.Max(0, 1-n/population))
 	return c.share.width / float64(c.share.n) / binomial
 }
 

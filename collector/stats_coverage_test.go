@@ -187,7 +187,7 @@ func measureTwoThirds(t *testing.T) {
 		n := newFakeNode(t)
 		cells = append(cells, repetition{
 			target: crowdTarget(t, "", crowds, 12_900), nodes: []node{n}, crowds: crowds,
-			fill:      func(salt int) { n.crowd(salt, crowds) },
+			fill:      func(salt int) { crowdNode(n, salt, crowds) },
 			look:      func(*swept) { n.forget() },
 			keyspaces: 60, sweeps: 15,
 		}.run(t)...)

@@ -30,7 +30,6 @@ func TestStatsMeasurements(t *testing.T) {
 	for name, measure := range map[string]func(*testing.T){
 		"Alert":     measureAlert,
 		"Breathing": measureBreathing,
-		"Expiry":    measureExpiry,
 		"Pooling":   measurePooling,
 		"TwoThirds": measureTwoThirds,
 	} {
@@ -129,5 +128,5 @@ func (c *flickeringConn) ttls(ctx context.Context, names []string) ([]int64, err
 
 // serverOf is the node of a test's server.
 func serverOf(target Target) node {
-	return flickering{newRedisServer(target.Endpoint, target.Endpoint.Address, newCommandCounts())}
+	return flickering{newRedisServer(target.Endpoint, target.Endpoint.Address, NewCommandCounts())}
 }

@@ -22,25 +22,25 @@ func TestStatsLiveShare(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				target := crowdTarget(t, server.Addr(), crowds, budget)
 				s := hasty(target, serverOf(target), 1)
-				var seen, unreclaimed, share moments
+				var seen, garbage, share moments
 				sweeps := most
 				if name == "walked" {
 					sweeps = 1
 				}
 				for range sweeps {
-					d := sweepOf(t, s).databases[0]
+					d := sweepOf(t, s).Databases[0]
 					if d.walked != (name == "walked") {
 						t.Fatalf("walked: %v", d.walked)
 					}
 					seen.add(d.met() / d.share / keys)
-					unreclaimed.add(*d.unreclaimed())
+					garbage.add(*unreclaimed(d))
 					share.add(d.share)
 				}
-				if math.Abs(seen.mean()-1) > 0.02 || math.Abs(unreclaimed.mean()) > 0.02 {
-					t.Errorf("live share %.4f, unreclaimed ratio %.4f", seen.mean(), unreclaimed.mean())
+				if math.Abs(seen.mean()-1) > 0.02 || math.Abs(garbage.mean()) > 0.02 {
+					t.Errorf("live share %.4f, unreclaimed ratio %.4f", seen.mean(), garbage.mean())
 				}
 				t.Logf("%s %s: live share %.4f +- %.4f on %.3f of the order, unreclaimed ratio %.4f", server.Version(t), name,
-					seen.mean(), math.Sqrt(seen.variance()/seen.n), share.mean(), unreclaimed.mean())
+					seen.mean(), math.Sqrt(seen.variance()/seen.n), share.mean(), garbage.mean())
 			})
 		}
 	})

@@ -36,7 +36,7 @@ func TestStatsRehash(t *testing.T) {
 		}
 		result := sweepOf(t, s)
 		c.add(t, 0, []*swept{result})
-		d := result.databases[0]
+		d := result.Databases[0]
 		seen.add(d.met() / d.share / (table + 1))
 	}
 	t.Logf("live share %.4f\n%s\n%s", seen.mean(), cellHead, c)
@@ -57,7 +57,7 @@ func TestStatsDatabases(t *testing.T) {
 	target := crowdTarget(t, server.Addr(), []crowd{of[3]}, 10_000)
 	s := hasty(target, serverOf(target), 1)
 	for range 3 {
-		_, groups := figures(sweepOf(t, s))
+		_, groups := figures(&sweepOf(t, s).Counted)
 		for db, c := range of {
 			g := groupOf(groups, db, c.name)
 			if g == nil {

@@ -24,7 +24,7 @@ func TestStatsPooling(t *testing.T) {
 		n := newFakeNode(t)
 		cells = append(cells, repetition{
 			target: poolingTarget(t, crowds, 500), nodes: []node{flickering{n}}, crowds: crowds,
-			fill:      func(salt int) { n.crowd(salt, crowds) },
+			fill:      func(salt int) { crowdNode(n, salt, crowds) },
 			look:      func(*swept) { n.forget() },
 			keyspaces: 24, sweeps: 10,
 		}.run(t)...)
@@ -38,11 +38,9 @@ func TestStatsPooling(t *testing.T) {
 	}
 }
 
-// crowd is fillCrowds for a fake.
-func (n *fakeNode) crowd(salt int, crowds []crowd) {
-	n.mu.Lock()
-	n.tables = map[int]*fakeTable{}
-	n.mu.Unlock()
+// crowdNode is fillCrowds for a fake.
+func crowdNode(n *fakeNode, salt int, crowds []crowd) {
+	n.flush()
 	for _, c := range crowds {
 		name := fmt.Sprintf("%s:%d:", c.name, salt)
 		n.put(0, name+"zombie:%d", c.zombies, 0)
@@ -71,7 +69,7 @@ func measurePooling(t *testing.T) {
 	}
 	var pooled []*cell
 	for _, c := range cells {
-		if c.examined.mean() < 2*fewExamined {
+		if c.examined.mean() < 2*standsAlone {
 			pooled = append(pooled, c)
 		}
 	}

@@ -71,7 +71,7 @@ func TestStatsExpired(t *testing.T) {
 	}
 	master, replica := lazyPair(t)
 	var cells []*cell
-	var unreclaimed moments
+	var garbage moments
 	for _, crowds := range fills()[3-turns:] {
 		crowds = withExpired(crowds)
 		target := crowdTarget(t, replica.Addr(), crowds, 10_000)
@@ -82,12 +82,12 @@ func TestStatsExpired(t *testing.T) {
 				inStep(t, master, replica)
 			},
 			keyspaces: keyspaces, sweeps: sweeps,
-			look: func(result *swept) { unreclaimed.add(*result.databases[0].unreclaimed()) },
+			look: func(result *swept) { garbage.add(*unreclaimed(result.Databases[0])) },
 		}.run(t)...)
 	}
-	t.Logf("unreclaimed ratio %.4f +- %.4f\n%s", unreclaimed.mean(), math.Sqrt(unreclaimed.variance()), table(cells))
-	if math.Abs(unreclaimed.mean()-0.3) > 0.01 {
-		t.Errorf("the unreclaimed ratio is %.4f, not 0.3", unreclaimed.mean())
+	t.Logf("unreclaimed ratio %.4f +- %.4f\n%s", garbage.mean(), math.Sqrt(garbage.variance()), table(cells))
+	if math.Abs(garbage.mean()-0.3) > 0.01 {
+		t.Errorf("the unreclaimed ratio is %.4f, not 0.3", garbage.mean())
 	}
 	wantAll(t, cells, chances())
 }

@@ -17,13 +17,42 @@ import (
 	"keyhealth/internal/redistest"
 )
 
-// history is what each sweep of a run published.
-type history []*Snapshot
+// history is what each sweep of a run found.
+type history []figuresOfSweep
+
+type figuresOfSweep struct {
+	Databases []Database
+	Groups    []Group
+}
 
 func (h *history) add(result *swept) {
-	s := &Snapshot{Target: "shop"}
-	s.Databases, s.Groups = figures(result)
+	var s figuresOfSweep
+	s.Databases, s.Groups = figures(&result.Counted)
 	*h = append(*h, s)
+}
+
+// values are those of a sweep's series that the rules ask for.
+func (s figuresOfSweep) values() map[string]float64 {
+	all := map[string]float64{}
+	put := func(value float64, name, labels string, of ...any) {
+		all[name+`{target="shop",`+fmt.Sprintf(labels, of...)+"}"] = value
+	}
+	for _, d := range s.Databases {
+		if z := d.Expected.Zombies; z != nil && z.Rated {
+			put(z.Interval.Lower, "keyhealth_zombie_ratio_lower_bound", `db="%d"`, d.DB)
+		}
+	}
+	for _, g := range s.Groups {
+		put(1, "keyhealth_group_info", `db="%d",group=%q,ttl=%q`, g.DB, g.Name, g.TTL)
+		put(g.Keys, "keyhealth_group_keys", `db="%d",group=%q`, g.DB, g.Name)
+		if z := g.Zombies; z != nil {
+			put(float64(z.Seen), "keyhealth_group_zombie_keys_seen", `db="%d",group=%q`, g.DB, g.Name)
+			if z.Rated {
+				put(z.Interval.Lower, "keyhealth_group_zombie_ratio_lower_bound", `db="%d",group=%q`, g.DB, g.Name)
+			}
+		}
+	}
+	return all
 }
 
 // series are the history's values as promtool reads them, by series; "_" where
@@ -31,17 +60,11 @@ func (h *history) add(result *swept) {
 func (h history) series() map[string][]string {
 	all := map[string][]string{}
 	for minute, s := range h {
-		for _, row := range slices.Concat(databaseMetrics(), groupMetrics()) {
-			row.read(s, func(value float64, labels ...string) {
-				name := row.name + `{target="shop"`
-				for i, label := range row.labels {
-					name += fmt.Sprintf(",%s=%q", label, labels[i])
-				}
-				for name += "}"; len(all[name]) < minute; {
-					all[name] = append(all[name], "_")
-				}
-				all[name] = append(all[name], strconv.FormatFloat(value, 'g', -1, 64))
-			})
+		for name, value := range s.values() {
+			for len(all[name]) < minute {
+				all[name] = append(all[name], "_")
+			}
+			all[name] = append(all[name], strconv.FormatFloat(value, 'g', -1, 64))
 		}
 	}
 	return all

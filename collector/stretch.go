@@ -14,6 +14,13 @@ import (
 	"math/bits"
 )
 
+// sampleCount is the COUNT of a sample's SCANs: pages this small leave active
+// expiry alone and spread a batch over ten places.
+const sampleCount = 10
+
+// checkedPages is how many pages show whether random cursors can be trusted.
+const checkedPages = 100
+
 // leastBits is the size of the smallest table, as a power of two.
 const leastBits = 2
 

@@ -55,19 +55,14 @@ func newSweeper(target Target, node node, seed uint64) *sweeper {
 
 // swept is the result of a sweep.
 type swept struct {
-	info      Info // read when every key had been met
-	databases []*dbTally
-	examined  int64
-	share     float64   // of SCAN's order covered, over all databases
-	folded    int       // discovered groups that were too many to show
-	room      int       // groups that may be shown
-	slow      uint64    // batches that took much longer than usual
-	now       time.Time // the server's clock; zero: unknown
-	measured  bool      // sizes of keys were asked for, and answered
-	searched  bool      // big keys were looked for
-	backlog   backlog   // as it is after this sweep
-	full      fullState
-	primary   *Info // of the primary, where a replica was swept; nil: it did not answer, or was swept itself
+	Counted
+	info     Info // read when every key had been met
+	examined int64
+	share    float64 // of SCAN's order covered, over all databases
+	folded   int     // discovered groups that were too many to show
+	slow     uint64  // batches that took much longer than usual
+	backlog  backlog // as it is after this sweep
+	full     fullState
 }
 
 // safely turns a panic into a failed sweep: whatever a server sends, the
@@ -118,7 +113,7 @@ func timedOut(ctx context.Context, err error) error {
 func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Duration)) (*swept, error) {
 	run := s.newSession(c)
 	if budget := s.big.Budget; budget > 0 {
-		run.counting.candidates = &nameStore{rng: s.rng, limit: budget / 2}
+		run.counting.candidates = newNameStore(s.rng, budget/2)
 		run.counting.big = run.counting.candidates.newDraw(true)
 	}
 	if s.target.Discovery.Enabled {
@@ -134,6 +129,16 @@ func (s *sweeper) on(ctx context.Context, c conn, greeted func(Info, time.Durati
 	}
 	s.settle(result, &run.counting, time.Now())
 	return result, nil
+}
+
+// settle scales a sweep's tallies, and lets the next sweep know what it needs.
+func (s *sweeper) settle(result *swept, counting *counting, at time.Time) {
+	result.Room = s.target.MaxGroups
+	result.Counted.settle(s.pools, counting, at)
+	if share, known := result.unreclaimed(); known && result.info.Role() != "replica" {
+		s.backlog.note(share)
+	}
+	result.backlog, result.full = s.backlog, s.full
 }
 
 // knowProcess forgets what was found on another process of the server: it may

@@ -7,6 +7,7 @@ package collector
 import (
 	"context"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -42,12 +43,12 @@ func TestHysteresisFromSweepToSweep(t *testing.T) {
 			walked bool
 		}{{150, true}, {200, true}, {201, false}, {200, false}, {151, false}, {150, true}, {180, true}, {0, true}} {
 			for ; keys < step.keys; keys++ {
-				n.set(0, "limit:"+dbLabel(keys), time.Hour)
+				n.set(0, "limit:"+strconv.Itoa(keys), time.Hour)
 			}
 			for ; keys > step.keys; keys-- {
-				n.remove(0, "limit:"+dbLabel(keys-1))
+				n.remove(0, "limit:"+strconv.Itoa(keys-1))
 			}
-			if got := sweepOf(t, s).databases[0].walked; got != step.walked {
+			if got := sweepOf(t, s).Databases[0].walked; got != step.walked {
 				t.Errorf("%d keys: walked is %v", step.keys, got)
 			}
 		}
@@ -74,7 +75,7 @@ func TestDatabases(t *testing.T) {
 				target := targetOf(t, "limit=limit:*@1h")
 				target.Databases, target.Sweep.MemorySamples = test.configured, 0
 				result := sweepOf(t, newSweeper(target, n, 1))
-				databases, groups := figures(result)
+				databases, groups := figures(&result.Counted)
 				var dbs []int
 				for _, d := range databases {
 					dbs = append(dbs, d.DB)
@@ -82,7 +83,7 @@ func TestDatabases(t *testing.T) {
 				if !slices.Equal(dbs, test.want) {
 					t.Errorf("figures of the databases %v, want %v", dbs, test.want)
 				}
-				for _, d := range result.databases {
+				for _, d := range result.Databases {
 					if g := groupOf(groups, d.db, "limit"); g != nil && (g.Keys != float64(d.before.Keys) || g.Zombies.Keys != g.Keys) {
 						t.Errorf("database %d: %+v of %d keys", d.db, *g.Zombies, d.before.Keys)
 					}
@@ -108,7 +109,7 @@ func TestDatabaseThatEmptied(t *testing.T) {
 		s := newSweeper(targetOf(t, "limit=limit:*"), n, 1)
 		sweepOf(t, s)
 		n.remove(4, "limit:a")
-		databases, groups := figures(sweepOf(t, s))
+		databases, groups := figures(&sweepOf(t, s).Counted)
 		if len(databases) != 2 || databases[1].DB != 4 || databases[1].Keys != 0 || !databases[1].Sized {
 			t.Errorf("databases: %+v", databases)
 		}
@@ -131,7 +132,7 @@ func TestDatabasesShareTheTimeOfSamples(t *testing.T) {
 		target := sampledTarget(t, "", 2000)
 		target.Sweep.Interval = 90 * time.Second
 		result := sweepOf(t, newSweeper(target, n, 1))
-		for _, d := range result.databases {
+		for _, d := range result.Databases {
 			if d.db == 4 {
 				continue
 			}

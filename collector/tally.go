@@ -4,13 +4,6 @@ package collector
 
 import "time"
 
-// The answers of PTTL that are no time, and our own for a refusal.
-const (
-	ttlNone    = -1 // the key has no TTL
-	ttlGone    = -2 // there is no such key (any more)
-	ttlRefused = -3 // the server's ACL keeps the key from us
-)
-
 // bandNames are the TTL bands, each up to and including its bound.
 var bandNames = [...]string{"none", "1m", "10m", "1h", "1d", "7d", "30d", "over"}
 
@@ -54,8 +47,19 @@ type tally struct {
 	size sizes
 	big  BigKeys
 	tags tagSums // of a sample whose pages keep keys with a hash tag together
+}
 
-	reading reading // what all this comes to, scaled
+// states says what was read of a group's zombies.
+type states struct {
+	tried     int64
+	judged    int64 // those whose state is of a kind that can be compared
+	lockedOut int64 // of those, at or beyond the limit
+}
+
+// BigKeys are the big keys of a group that are known, never scaled.
+type BigKeys struct {
+	Keys         int64
+	LargestBytes int64 // 0: none is known
 }
 
 func (t *tally) examined() int64 { return t.with + t.without }
@@ -104,6 +108,18 @@ func (t *tally) maxTTL(name string) (bound time.Duration, stated bool) {
 		return defaultMaxTTL, false
 	}
 	return t.definition.bound(name)
+}
+
+// compare says whether a state keeps its caller out.
+func (t *tally) compare(state float64) {
+	t.states.judged++
+	out := state >= float64(t.definition.limit)
+	if t.definition.counts == Down {
+		out = state <= 0
+	}
+	if out {
+		t.states.lockedOut++
+	}
 }
 
 // dbTally counts one database of one node.

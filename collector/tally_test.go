@@ -18,8 +18,8 @@ func countsOf(t testing.TB, groups string, walk bool) (*counting, *dbTally) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &counting{
 		classifier: newClassifier(rules, nil),
-		suspects:   &nameStore{rng: rng, limit: limitedTo},
-		memory:     &nameStore{rng: rng, limit: 50},
+		suspects:   newNameStore(rng, limitedTo),
+		memory:     newNameStore(rng, 50),
 	}
 	return c, c.newDBTally(0, walk)
 }

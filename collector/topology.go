@@ -203,21 +203,3 @@ func sorted(ids []string, of map[string]*shard) []shard {
 }
 
 var errIsCluster = &Failure{Reason: ReasonCluster, Err: errors.New("the address is a node of a Redis Cluster, which is not to be followed")}
-
-// checkMode refuses what would be counted wrongly: one node of a Cluster is not
-// its whole keyspace, unless it is swept as a part of it, and a Sentinel has none.
-func (s *sweeper) checkMode(info Info) error {
-	switch mode := info.Mode(); {
-	case len(s.target.Seeds) > 0 && s.target.Sentinel == nil && mode != "cluster":
-		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets")}
-	case mode == "cluster" && !s.inCluster && s.target.Cluster != ClusterNever:
-		return errIsCluster
-	case mode == "sentinel":
-		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: write redis+sentinel://HOST/MASTER")}
-	case info.Text("master_sync_in_progress") == "1":
-		return &Failure{Reason: ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
-	case s.isReplica && (info.Role() != "replica" || info.Text("master_link_status") != "up"):
-		return &Failure{Reason: ReasonMasterDown, Err: errors.New("the replica is not in sync")}
-	}
-	return nil
-}

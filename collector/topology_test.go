@@ -1,48 +1,49 @@
 package collector
 
 import (
-	"slices"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 )
 
-func TestOwnSlots(t *testing.T) {
-	const others = "aaa 10.0.0.2:6379@16379,host-2 master - 0 1 2 connected 10-16383\n" +
-		"bbb 10.0.0.3:6379@16379 slave aaa 0 1 2 connected\n"
-	for name, test := range map[string]struct {
-		nodes string
-		want  []int
-	}{
-		"ranges and single slots": {"ccc :0@0 myself,master - 0 0 1 connected 7 0-2 9\n" + others, []int{0, 1, 2, 7, 9}},
-		"a replica":               {"ccc 10.0.0.1:6379@16379 myself,slave ddd 0 0 1 connected\r\nddd 10.0.0.4:6379@16379 master - 0 0 1 connected 4-5\r\n" + others, []int{4, 5}},
-		"slots on their way here": {others + "ccc 10.0.0.1:6379@16379 myself,master - 0 0 1 connected 3 [4->-aaa] [8-<-aaa]\n", []int{3, 8}},
-		"no slots":                {"ccc 10.0.0.1:6379@16379 myself,master - 0 0 1 connected\n" + others, nil},
-		"a replica of nobody":     {"ccc 10.0.0.1:6379@16379 myself,slave eee 0 0 1 connected\n" + others, nil},
-		"nobody is myself":        {others, nil},
-		"nonsense":                {"ccc a myself - 0 0 1 connected 5-x -3 16384 4-16384 9-7 [ [- [5-<- 99999999999999999999 6\n\n  \nx", []int{5, 6}},
-		"nothing":                 {"", nil},
-	} {
-		if got := ownSlots(test.nodes); !slices.Equal(got, test.want) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
-	}
-}
+// named is a node with a name that nobody connects to.
+type named string
 
-// TestNodeOfACluster: one node is not the whole keyspace, unless it is swept as a
-// part of it.
-func TestNodeOfACluster(t *testing.T) {
-	cluster := ParseInfo("# Server\r\nredis_mode:cluster\r\n")
-	alone, member := &sweeper{}, &sweeper{inCluster: true}
-	if err := alone.checkMode(cluster); reasonOf(err) != ReasonCluster {
-		t.Errorf("a node of a Cluster by itself: %v", err)
+func (n named) name() string                          { return string(n) }
+func (n named) connect(context.Context) (conn, error) { return nil, errors.New("no node") }
+
+func TestClusterShards(t *testing.T) {
+	const nodes = `a1 10.0.0.1:6379@16379,one.example,shard-id=x myself,master - 0 1 1 connected 0-5460
+b1 :6380@16380 master - 0 1 2 connected 5461-10922 [5-<-a1]
+c1 [fd00::3]:6379@16379 master,fail - 0 1 3 connected 10923-16383
+a2 10.0.0.2:6379@16379 slave a1 0 1 1 connected
+a3 10.0.0.3:6379@16379 slave,fail a1 0 1 1 disconnected
+b2 10.0.0.4:6379@16379,,shard-id=y slave b1 0 1 2 connected
+e1 10.0.0.5:6379@16379 master - 0 1 4 connected
+f1 10.0.0.6:0@0 master,noaddr - 0 1 5 disconnected 1-2
+nonsense
+`
+	var dialled []string
+	target := Target{Endpoint: Endpoint{Network: "tcp", Address: "seed:6379", Username: "app", TLS: &TLS{}}}
+	topology := newTopology(target, func(e Endpoint, name string) node {
+		dialled = append(dialled, fmt.Sprint(e.Address, " ", e.TLS.ServerName, " ", e.Username))
+		return named(name)
+	})
+	var got []string
+	for _, sh := range topology.clusterShards(parseClusterNodes(nodes), "127.0.0.1:7000") {
+		line := sh.id + " " + sh.primary.name()
+		for _, replica := range sh.replicas {
+			line += " " + replica.name()
+		}
+		got = append(got, line)
 	}
-	if err := member.checkMode(cluster); err != nil {
-		t.Errorf("a node of a Cluster as a part of it: %v", err)
+	want := "b1 127.0.0.1:6380 10.0.0.4:6379\nc1 [fd00::3]:6379\na1 one.example:6379 10.0.0.2:6379"
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
-	if member.checkMode(ParseInfo("# Server\r\nredis_mode:sentinel\r\n")) == nil ||
-		member.checkMode(ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
-		t.Error("as a part of a Cluster anything goes")
-	}
-	if newSweeper(targetOf(t, ""), newFakeNode(t), 1).inCluster {
-		t.Error("a sweeper takes its node for a part of a Cluster")
+	if !strings.Contains(strings.Join(dialled, "\n"), "10.0.0.1:6379 one.example app") {
+		t.Errorf("dialled %q", dialled)
 	}
 }

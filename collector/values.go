@@ -1,6 +1,11 @@
 package collector
 
-import "context"
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+)
 
 // valueConn is the part of a connection that asks what keys hold. Like ttls, each
 // method sends one command a name in one write.
@@ -30,3 +35,18 @@ type stringValue struct {
 
 // lengthCommands count the elements of a collection.
 var lengthCommands = map[string]string{"hash": "hlen", "list": "llen", "set": "scard", "zset": "zcard", "stream": "xlen"}
+
+// longestNumber is the bytes of a value that may be a number.
+const longestNumber = 64
+
+// number is the number a string holds.
+func (v stringValue) number() (float64, bool) {
+	if !v.ok || len(v.text) > longestNumber {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(v.text), 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+}
+
+// hasLength says whether a type is that of a collection.
+func hasLength(keyType string) bool { return lengthCommands[keyType] != "" }

@@ -35,7 +35,7 @@ func metIn(n *fakeNode, db int) map[string]int {
 func wantEachOnce(t *testing.T, n *fakeNode, db int) {
 	t.Helper()
 	met := metIn(n, db)
-	if have := len(n.tables[db].keys); len(met) != have {
+	if have := len(n.table(db).keys); len(met) != have {
 		t.Errorf("%d keys were met of %d", len(met), have)
 	}
 	wantNoneTwice(t, met)
@@ -65,8 +65,8 @@ func TestWalkFromZero(t *testing.T) {
 		if first := n.log("scan")[0].cursors[0]; first != 0 {
 			t.Errorf("a walk of a server not yet known began at cursor %d", first)
 		}
-		if result.examined != 1000 || result.share != 1 || !result.databases[0].walked {
-			t.Errorf("examined %d keys, a share of %v, walked: %v", result.examined, result.share, result.databases[0].walked)
+		if result.examined != 1000 || result.share != 1 || !result.Databases[0].walked {
+			t.Errorf("examined %d keys, a share of %v, walked: %v", result.examined, result.share, result.Databases[0].walked)
 		}
 		g := mustGroup(t, result, 0, "limit")
 		if g.Keys != 940 || g.WithoutTTL != 40 || g.Zombies.Keys != 40 || g.Zombies.Interval != (Interval{40.0 / 940, 40.0 / 940}) {

@@ -21,7 +21,7 @@ type Watcher struct {
 	target Target
 	log    *slog.Logger
 	fleet  *fleet
-	sent   *commandCounts
+	sent   *CommandCounts
 	latest atomic.Pointer[Snapshot]
 
 	publishing sync.Mutex
@@ -39,12 +39,12 @@ type Watcher struct {
 
 // NewWatcher prepares the watcher of a target; nothing is dialled before Run.
 func NewWatcher(target Target, log *slog.Logger) *Watcher {
-	sent := newCommandCounts()
+	sent := NewCommandCounts()
 	dial := func(endpoint Endpoint, name string) node { return newRedisServer(endpoint, name, sent) }
 	return newWatcher(target, newFleet(target, newTopology(target, dial), rand.Uint64()), sent, log)
 }
 
-func newWatcher(target Target, fleet *fleet, sent *commandCounts, log *slog.Logger) *Watcher {
+func newWatcher(target Target, fleet *fleet, sent *CommandCounts, log *slog.Logger) *Watcher {
 	w := &Watcher{
 		target:  target,
 		log:     log.With("target", target.Name),
@@ -87,7 +87,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	next, stale := time.NewTimer(0), time.NewTimer(w.target.Sweep.Interval)
 	defer next.Stop()
 	defer stale.Stop()
-	defer w.fleet.walks.Wait()
+	defer w.fleet.wait()
 	greeted := func(hello greeting) {
 		select {
 		case greetings <- hello:
@@ -152,10 +152,6 @@ func (w *Watcher) staleAfter() time.Duration {
 	}
 	return 3 * longest
 }
-
-// Retries of a node that cannot be reached come sooner than the next interval,
-// and less often the longer it lasts.
-const firstRetry = time.Second
 
 // pause is the wait before the next sweep: the rest of the interval from start
 // to start. The second sweep comes earlier, by a part of the interval that

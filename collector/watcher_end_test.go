@@ -5,6 +5,7 @@ package collector
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -165,25 +166,26 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 			}
 		})
 	}
+	described := newClassifier(w.target.Rules, nil)
+	pools := newPools(w.target.Sweep)
 	for k := range 600 {
-		sweep := k + 1
-		w.greeted(greeting{node: n.name(), info: Info{}, ping: time.Duration(sweep)})
+		nth := k + 1
+		w.greeted(greeting{node: n.name(), info: Info{}, ping: time.Duration(nth)})
 		visited := visit{node: n.name(), shard: n.name(), info: &Info{}, swept: true, err: cutError()}
-		if sweep%3 == 0 {
-			w.finished(outcome{visits: []visit{visited}, took: time.Duration(sweep)})
+		if nth%3 == 0 {
+			w.finished(outcome{visits: []visit{visited}, took: time.Duration(nth)})
 			continue
 		}
-		s := w.fleet.sweeperOf(n)
-		c := counting{classifier: s.classifier, suspects: &nameStore{rng: s.rng, limit: limitedTo}}
+		c := counting{classifier: described, suspects: newNameStore(rand.New(rand.NewPCG(1, 1)), limitedTo)}
 		d := c.newDBTally(0, true)
 		d.walked, d.share = true, 1
-		for range sweep {
-			c.meet(d, meeting{name: "limit:a", ttl: 1000})
+		for range nth {
+			c.add(d, meeting{name: "limit:a", ttl: 1000})
 		}
-		result := &swept{databases: []*dbTally{d}, examined: int64(sweep), share: 1}
-		s.settle(result, &c, time.Now())
+		result := &swept{Counted: Counted{Databases: []*dbTally{d}}, examined: int64(nth), share: 1}
+		result.Counted.settle(pools, &c, time.Now())
 		visited.result, visited.err = result, nil
-		w.finished(outcome{visits: []visit{visited}, took: time.Duration(sweep)})
+		w.finished(outcome{visits: []visit{visited}, took: time.Duration(nth)})
 	}
 	close(stop)
 	readers.Wait()

@@ -10,16 +10,6 @@ import (
 	"time"
 )
 
-// failOn is a script that answers one command with an error.
-func failOn(command string, err error) func(context.Context, fakeCall) error {
-	return func(_ context.Context, call fakeCall) error {
-		if call.command == command {
-			return err
-		}
-		return nil
-	}
-}
-
 // TestInfoIsPublishedFirst: what INFO says does not wait for the keys.
 func TestInfoIsPublishedFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {

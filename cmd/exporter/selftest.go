@@ -37,7 +37,7 @@ func selfTest(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stdout, "%s:\n", plain(target.Name))
 		}
 		tested := runSelfTest(ctx, func(ctx context.Context) (redis.UniversalClient, error) {
-			return collector.NewClient(ctx, target)
+			return collector.NewClient(ctx, target, collector.NewCommandCounts())
 		})
 		code = max(code, tested.print(ctx, stdout, stderr))
 		if ctx.Err() != nil {

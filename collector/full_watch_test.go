@@ -77,9 +77,7 @@ func TestFullWalkContradicted(t *testing.T) {
 		if g := limitOf(w); g.Zombies.Keys != 0 || g.Zombies.Interval.Upper == 0 || g.Keys < 300 {
 			t.Errorf("twelve minutes after all were healed: %+v, %+v", g, g.Zombies)
 		}
-		n.mu.Lock()
-		n.tables[0] = newFakeTable()
-		n.mu.Unlock()
+		n.flush()
 		n.put(0, "cache:%d", 20_000, 24*time.Hour)
 		pass(12 * time.Minute)
 		if g := limitOf(w); g.Keys > 0 {
@@ -109,44 +107,6 @@ func TestFullWalkOutlived(t *testing.T) {
 			if g := limitOf(w); g.Keys > 0 || g.Zombies.Keys > 0 {
 				t.Fatalf("twelve minutes after the keys were removed: %+v, %+v", g, g.Zombies)
 			}
-		}
-	})
-}
-
-// TestFullWalkOfAChange: what a walk found of a database that became another one
-// meanwhile stands for nothing.
-func TestFullWalkOfAChange(t *testing.T) {
-	d := &dbTally{sized: true, before: DBSize{1000, 900}, after: DBSize{500, 400}}
-	if d.steady() {
-		t.Error("half of the keys are gone, and it is steady")
-	}
-	if d.after = (DBSize{900, 800}); !d.steady() {
-		t.Error("a tenth of the keys is gone, and it is not steady")
-	}
-}
-
-// TestAnotherProcess: what was found before a restart is not mixed with what is
-// there after it.
-func TestAnotherProcess(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		n, target := rareNode(t)
-		target.Sweep.FullEvery = 0
-		s := newSweeper(target, n, 1)
-		for range 5 {
-			sweepOf(t, s)
-			time.Sleep(time.Minute)
-		}
-		s.big.known = []bigKey{{name: "big", bytes: 1 << 30}}
-		if len(s.pools.of) == 0 {
-			t.Fatal("nothing is pooled: it shows nothing")
-		}
-		n.say("run_id", "2")
-		g := mustGroup(t, sweepOf(t, s), 0, "limit")
-		if !g.Oldest.After(time.Now().Add(-time.Minute)) {
-			t.Errorf("on another process the figures are of %v", g.Oldest)
-		}
-		if len(s.big.known) > 0 {
-			t.Error("big keys of another process are known")
 		}
 	})
 }
