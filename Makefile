@@ -51,7 +51,7 @@ bench: ## the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
 stats: setup ## how often the intervals hold, on real servers: 40 minutes, the figures of docs/statistics.md
-	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STATS=1 go test -count 1 -timeout 4h -v -run '^TestStats' ./collector
+	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STATS=1 go test -count 1 -timeout 4h -v -p 1 -run '^TestStats' ./collector/sweep ./collector
 
 property: setup ## 100,000 steps of the limiter's property test on each server
 	TEST_KEYHEALTH_REQUIRE=1 TEST_KEYHEALTH_STEPS=100000 go test -count 1 -timeout 30m -run Property -v ./limiter

@@ -20,6 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/exportertest"
 	"keyhealth/internal/redistest"
 )
@@ -75,15 +77,15 @@ func TestMiniredis(t *testing.T) {
 	}
 	server.SetTTL("rate_limit:19", 55*365*24*time.Hour)
 	_ = server.Set("unknown", "x")
-	rules, err := collector.ParseGroups("ocr=rate_limit:*@60s,none:*@persistent")
+	rules, err := classify.ParseGroups("ocr=rate_limit:*@60s,none:*@persistent")
 	if err != nil {
 		t.Fatal(err)
 	}
-	watcher := collector.NewWatcher(collector.Target{
+	watcher := collector.NewWatcher(spec.Target{
 		Name:     "shop",
-		Endpoint: collector.Endpoint{Network: "tcp", Address: server.Addr(), Timeout: 3 * time.Second},
+		Endpoint: spec.Endpoint{Network: "tcp", Address: server.Addr(), Timeout: 3 * time.Second},
 		Rules:    rules,
-		Sweep:    collector.DefaultSweep(),
+		Sweep:    spec.DefaultSweep(),
 	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"keyhealth/collector/classify"
 )
 
 // behaviour is one fault of a library, and the numbers that must come of it.
@@ -97,8 +99,8 @@ func TestBehaviours(t *testing.T) {
 			t.Errorf("%s: the story makes %d keys, not %d", b.group, keys, b.keys)
 		}
 	}
-	aspnet := Rule{Name: "aspnet", Match: Globs{"*="}, Window: 1e9, Limit: 5}
-	text := gather(t, New(r.watch([]Rule{aspnet}, Presets())))
+	aspnet := classify.Rule{Name: "aspnet", Match: classify.Globs{"*="}, Window: 1e9, Limit: 5}
+	text := gather(t, New(r.watch([]classify.Rule{aspnet}, classify.Presets())))
 	for db, b := range behaviours {
 		for name, want := range map[string]int{
 			"keys": b.keys, "keys_without_ttl": b.without, "zombie_keys": b.without, "zombie_keys_seen": b.without,

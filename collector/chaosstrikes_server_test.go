@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"keyhealth/collector/source"
 	"keyhealth/internal/redistest"
 )
 
@@ -58,7 +59,7 @@ func (c *chaos) mend() {
 
 // moveSlot gives a slot with its keys to another primary.
 func (c *chaos) moveSlot(ctx context.Context) {
-	slot := c.rng.IntN(hashSlots)
+	slot := c.rng.IntN(source.HashSlots)
 	type primary struct {
 		client   *redis.Client
 		id       string
@@ -73,12 +74,12 @@ func (c *chaos) moveSlot(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		for _, n := range parseClusterNodes(nodes) {
-			if !n.is("myself") || !n.is("master") {
+		for _, n := range source.ParseClusterNodes(nodes) {
+			if !n.Is("myself") || !n.Is("master") {
 				continue
 			}
-			p := &primary{client: client, id: n.id, host: c.servers[i].Host(), port: c.servers[i].Port(), position: i}
-			for _, own := range ownSlots(nodes) {
+			p := &primary{client: client, id: n.ID, host: c.servers[i].Host(), port: c.servers[i].Port(), position: i}
+			for _, own := range source.OwnSlots(nodes) {
 				p.hasSlot = p.hasSlot || own == slot
 			}
 			if p.hasSlot {
@@ -138,7 +139,7 @@ func (c *chaos) countAlways(ctx context.Context) {
 			if err != nil {
 				continue
 			}
-			parsed := ParseInfo(info)
+			parsed := source.ParseInfo(info)
 			if sizes, _ := parsed.Keyspace(); parsed.Role() == "master" {
 				now.keys[c.servers[i].Addr()] = sizes[0].Keys
 			}

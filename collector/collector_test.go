@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"keyhealth/collector/spec"
 )
 
 // TestCollectorOfChangingWatchers: each scrape has the watchers of its moment, and
 // the descriptors do not depend on them.
 func TestCollectorOfChangingWatchers(t *testing.T) {
 	watcherOf := func(name string) *Watcher {
-		return NewWatcher(Target{Name: name, Endpoint: Endpoint{Network: "tcp", Address: "127.0.0.1:1"}, Sweep: DefaultSweep()}, slog.New(slog.DiscardHandler))
+		return NewWatcher(spec.Target{Name: name, Endpoint: spec.Endpoint{Network: "tcp", Address: "127.0.0.1:1"}, Sweep: spec.DefaultSweep()}, slog.New(slog.DiscardHandler))
 	}
 	var watchers []*Watcher
 	registry := prometheus.NewPedanticRegistry()

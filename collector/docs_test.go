@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"keyhealth/collector/classify"
+	"keyhealth/collector/source"
+	"keyhealth/collector/tally"
 )
 
 const metricsPage = "../docs/metrics.md"
@@ -41,10 +45,10 @@ The column cardinality says how many series there are: one for each combination 
 // cardinality: "" where it only describes what the other labels name.
 var multipliers = map[string]string{
 	"target": "target", "node": "node", "db": "db", "group": "group", "command": "command", "capability": "capability",
-	"reason": fmt.Sprintf("reason (%d)", len(reasons)),
-	"error":  fmt.Sprintf("error (%d)", len(errorKinds)),
-	"band":   fmt.Sprintf("band (%d)", len(bandNames)),
-	"kind":   fmt.Sprintf("kind (%d)", len(kindNames)),
+	"reason": fmt.Sprintf("reason (%d)", len(source.Reasons)),
+	"error":  fmt.Sprintf("error (%d)", len(source.ErrorKinds)),
+	"band":   fmt.Sprintf("band (%d)", len(tally.BandNames)),
+	"kind":   fmt.Sprintf("kind (%d)", len(classify.KindNames)),
 	"check":  "check (4)",
 	"role":   "", "version": "", "mode": "", "flavor": "", "policy": "", "required": "",
 	"source": "", "ttl": "", "library": "", "unique_names": "",
@@ -89,11 +93,11 @@ func metricsMarkdown(t *testing.T) string {
 		}
 	}
 	b.WriteString("\n## Label values\n\nWhy a sweep failed (`reason`), which is in the log too:\n\n| reason | what to do |\n|---|---|\n")
-	for _, reason := range reasons {
+	for _, reason := range source.Reasons {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", reason, markdown.Replace(advice[reason]))
 	}
-	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `kind`: `%s`.\n`source` of a group: `%s`, `%s`, `%s` or `%s`.\n", strings.Join(bandNames[:], "`, `"),
-		strings.Join(errorKinds, "`, `"), strings.Join(kindNames[:], "`, `"), SourceRule, SourcePreset, SourceDiscovered, SourceOther)
+	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `kind`: `%s`.\n`source` of a group: `%s`, `%s`, `%s` or `%s`.\n", strings.Join(tally.BandNames[:], "`, `"),
+		strings.Join(source.ErrorKinds, "`, `"), strings.Join(classify.KindNames[:], "`, `"), classify.SourceRule, classify.SourcePreset, classify.SourceDiscovered, classify.SourceOther)
 	for _, doc := range left {
 		t.Errorf("%s has no topic: add its table to metricTopics", doc.Name)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -39,16 +40,16 @@ func fillFleet(t *testing.T, c *redistest.Cluster) {
 }
 
 // clusterTarget is swept once a second, as fast as the servers can.
-func clusterTarget(t *testing.T, seed *redistest.Server) Target {
+func clusterTarget(t *testing.T, seed *redistest.Server) spec.Target {
 	target := targetOf(t, "limit=limit:*@1h")
-	target.Endpoint = Endpoint{Network: "tcp", Address: seed.Addr(), Timeout: 2 * time.Second}
+	target.Endpoint = spec.Endpoint{Network: "tcp", Address: seed.Addr(), Timeout: 2 * time.Second}
 	target.Sweep.Interval, target.Sweep.Duty, target.Sweep.StaleAfter = time.Second, 1, time.Minute
-	target.MaxGroups = DefaultMaxGroups
+	target.MaxGroups = spec.DefaultMaxGroups
 	return target
 }
 
 // running is a watcher that runs until the test ends.
-func running(t *testing.T, target Target) *Watcher {
+func running(t *testing.T, target spec.Target) *Watcher {
 	t.Helper()
 	w := NewWatcher(target, silentLog())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -121,7 +122,7 @@ func TestClusterNotFollowed(t *testing.T) {
 	c := redistest.StartCluster(t, 3)
 	fillFleet(t, c)
 	target := clusterTarget(t, c.Nodes[0])
-	target.Cluster = ClusterNever
+	target.Cluster = spec.ClusterNever
 	s := eventually(t, running(t, target), "swept", sweptWell(0))
 	if g := groupOf(s.Groups, 0, "limit"); g.Keys < 8000 || g.Keys > 12_000 || len(s.Nodes) != 1 {
 		t.Errorf("as a single server %+v", g)

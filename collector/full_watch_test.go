@@ -5,27 +5,31 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/spec"
 )
 
 // rareNode has 20,000 keys of a cache and 20 of a limiter, all without TTL.
-func rareNode(t *testing.T) (*fakeNode, Target) {
-	n := newFakeNode(t)
-	n.put(0, "cache:%d", 20_000, 24*time.Hour)
-	n.put(0, "limit:%d", 20, 0)
-	n.sections[0].fields = append(n.sections[0].fields, "run_id:1")
+func rareNode(t *testing.T) (*fake.Node, spec.Target) {
+	n := fake.NewNode(t)
+	n.Put(0, "cache:%d", 20_000, 24*time.Hour)
+	n.Put(0, "limit:%d", 20, 0)
+	n.Sections[0].Fields = append(n.Sections[0].Fields, "run_id:1")
 	target := targetOf(t, "limit=limit:*@60s")
 	target.Sweep.MaxKeys, target.Sweep.FullEvery = 1000, time.Hour
 	return n, target
 }
 
 // limitOf is the group of the limiter in the latest snapshot.
-func limitOf(w *watched) Group {
+func limitOf(w *watched) estimate.Group {
 	for _, g := range w.Snapshot().Groups {
 		if g.Name == "limit" {
 			return g
 		}
 	}
-	return Group{}
+	return estimate.Group{}
 }
 
 // TestFullWalk: a group too rare to sample is exact after a full walk, and its
@@ -40,7 +44,7 @@ func TestFullWalk(t *testing.T) {
 		}
 		pass(10 * time.Minute)
 		g, ended := limitOf(w), w.Snapshot().Health.LastFullWalk
-		if g.Keys != 20 || g.Examined != 20 || g.Zombies.Keys != 20 || g.Zombies.Interval != (Interval{1, 1}) {
+		if g.Keys != 20 || g.Examined != 20 || g.Zombies.Keys != 20 || g.Zombies.Interval != (estimate.Interval{Lower: 1, Upper: 1}) {
 			t.Errorf("after a full walk %+v, %+v", g, g.Zombies)
 		}
 		if ended.IsZero() || ended.Sub(g.Oldest).Abs() > time.Second || time.Since(g.Oldest) < time.Minute {
@@ -65,20 +69,20 @@ func TestFullWalk(t *testing.T) {
 func TestFullWalkContradicted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, target := rareNode(t)
-		n.put(0, "limit:more:%d", 480, 0)
+		n.Put(0, "limit:more:%d", 480, 0)
 		w := watch(t, target, n)
 		pass(10 * time.Minute)
 		if z := limitOf(w).Zombies; z.Keys != 500 {
 			t.Fatalf("%+v", z)
 		}
-		n.put(0, "limit:%d", 20, time.Hour)
-		n.put(0, "limit:more:%d", 480, time.Hour)
+		n.Put(0, "limit:%d", 20, time.Hour)
+		n.Put(0, "limit:more:%d", 480, time.Hour)
 		pass(12 * time.Minute) // as long as samples are pooled
 		if g := limitOf(w); g.Zombies.Keys != 0 || g.Zombies.Interval.Upper == 0 || g.Keys < 300 {
 			t.Errorf("twelve minutes after all were healed: %+v, %+v", g, g.Zombies)
 		}
-		n.flush()
-		n.put(0, "cache:%d", 20_000, 24*time.Hour)
+		n.Flush()
+		n.Put(0, "cache:%d", 20_000, 24*time.Hour)
 		pass(12 * time.Minute)
 		if g := limitOf(w); g.Keys > 0 {
 			t.Errorf("twelve minutes after the group was emptied: %+v", g)
@@ -91,15 +95,15 @@ func TestFullWalkContradicted(t *testing.T) {
 func TestFullWalkOutlived(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		n, target := rareNode(t)
-		n.put(0, "limit:more:%d", 180, 0)
+		n.Put(0, "limit:more:%d", 180, 0)
 		w := watch(t, target, n)
 		pass(10 * time.Minute)
 		if z := limitOf(w).Zombies; z.Keys != 200 {
 			t.Fatalf("%+v", z)
 		}
 		for i := range 180 {
-			n.remove(0, fmt.Sprintf("limit:more:%d", i))
-			n.remove(0, fmt.Sprintf("limit:%d", i))
+			n.Remove(0, fmt.Sprintf("limit:more:%d", i))
+			n.Remove(0, fmt.Sprintf("limit:%d", i))
 		}
 		pass(12 * time.Minute)
 		for range 20 {
@@ -119,18 +123,18 @@ func TestFullWalkResumes(t *testing.T) {
 			n, target := rareNode(t)
 			w := watch(t, target, n)
 			pass(50 * time.Second) // between the first sample and the full walk
-			n.forget()
+			n.Forget()
 			scans, cut := 0, false
-			n.script(func(_ context.Context, call fakeCall) error {
-				if call.command != "scan" || len(call.cursors) != 1 {
+			n.Script(func(_ context.Context, call fake.Call) error {
+				if call.Command != "scan" || len(call.Cursors) != 1 {
 					return nil // a sample's
 				}
 				if scans++; scans == 100 {
 					cut = true
 					if restarted {
-						n.say("run_id", "2")
+						n.Say("run_id", "2")
 					}
-					return cutError()
+					return fake.CutError()
 				}
 				return nil
 			})
@@ -140,9 +144,9 @@ func TestFullWalkResumes(t *testing.T) {
 				t.Fatal("no full walk was cut")
 			}
 			met := map[string]int{}
-			for _, call := range n.log("scan") {
-				if len(call.cursors) == 1 && len(call.pages) == 1 {
-					for _, name := range call.pages[0].names {
+			for _, call := range n.Log("scan") {
+				if len(call.Cursors) == 1 && len(call.Pages) == 1 {
+					for _, name := range call.Pages[0].Names {
 						met[name]++
 					}
 				}
@@ -171,7 +175,7 @@ func TestFullWalkEnds(t *testing.T) {
 		pass(61 * time.Second)
 		w.cancel()
 		pass(time.Second)
-		if open, _ := n.connections(); open != 0 {
+		if open, _ := n.Connections(); open != 0 {
 			t.Errorf("%d connections are open", open)
 		}
 	})

@@ -15,6 +15,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"keyhealth/collector/classify"
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
 )
 
 const goldenDir = "testdata/golden"
@@ -22,101 +27,101 @@ const goldenDir = "testdata/golden"
 // goldenState is a state that has a file of its name.
 type goldenState struct {
 	name   string
-	target func(*Target)                         // what differs from shopTarget
-	node   func(*fakeNode)                       // what differs from shopNode
-	then   func(*testing.T, *Watcher, *fakeNode) // instead of one sweep
+	target func(*spec.Target)                     // what differs from shopTarget
+	node   func(*fake.Node)                       // what differs from shopNode
+	then   func(*testing.T, *Watcher, *fake.Node) // instead of one sweep
 }
 
 var goldenStates = []goldenState{
-	{name: "before_first_sweep", then: func(*testing.T, *Watcher, *fakeNode) {}},
-	{name: "unreachable", node: func(n *fakeNode) { n.script(failOn("connect", cutError())) }},
+	{name: "before_first_sweep", then: func(*testing.T, *Watcher, *fake.Node) {}},
+	{name: "unreachable", node: func(n *fake.Node) { n.Script(fake.FailOn("connect", fake.CutError())) }},
 	{name: "success"},
-	{name: "sampled", target: func(t *Target) { t.Sweep.MaxKeys = 1000 }, node: func(n *fakeNode) {
-		n.put(0, "rate_limit:ocr:more:%d", 4000, 50*time.Second)
-		n.put(0, "rate_limit:ocr:stuck:more:%d", 400, 0)
+	{name: "sampled", target: func(t *spec.Target) { t.Sweep.MaxKeys = 1000 }, node: func(n *fake.Node) {
+		n.Put(0, "rate_limit:ocr:more:%d", 4000, 50*time.Second)
+		n.Put(0, "rate_limit:ocr:stuck:more:%d", 400, 0)
 	}},
-	{name: "failed_after_success", then: func(_ *testing.T, w *Watcher, n *fakeNode) {
+	{name: "failed_after_success", then: func(_ *testing.T, w *Watcher, n *fake.Node) {
 		sweepAndPublish(w)
 		pass(time.Minute)
-		n.script(failOn("scan", refusal("BUSY")))
+		n.Script(fake.FailOn("scan", source.Refusal("BUSY")))
 		sweepAndPublish(w)
 	}},
-	{name: "stale", then: func(_ *testing.T, w *Watcher, n *fakeNode) {
+	{name: "stale", then: func(_ *testing.T, w *Watcher, n *fake.Node) {
 		sweepAndPublish(w)
-		n.script(failOn("connect", cutError()))
+		n.Script(fake.FailOn("connect", fake.CutError()))
 		pass(10 * time.Minute)
 		sweepAndPublish(w)
 		w.dropStale()
 	}},
-	{name: "empty_keyspace", node: func(n *fakeNode) { n.flush() }},
-	{name: "rules_at_zero", node: func(n *fakeNode) {
-		n.flush()
-		n.put(0, "page:%d", 30, time.Hour)
-		n.put(3, "page:%d", 10, 0)
+	{name: "empty_keyspace", node: func(n *fake.Node) { n.Flush() }},
+	{name: "rules_at_zero", node: func(n *fake.Node) {
+		n.Flush()
+		n.Put(0, "page:%d", 30, time.Hour)
+		n.Put(3, "page:%d", 10, 0)
 	}},
-	{name: "permission_denied", node: func(n *fakeNode) {
-		n.deny("memory", true)
-		n.deny("time", true)
-		n.forbid("flags:")
+	{name: "permission_denied", node: func(n *fake.Node) {
+		n.Deny("memory", true)
+		n.Deny("time", true)
+		n.Forbid("flags:")
 	}},
-	{name: "partial_cluster", then: func(t *testing.T, w *Watcher, n *fakeNode) {
-		other := newFakeNode(t)
-		other.label = "other.test:6379"
-		other.put(0, "login:%d", 40, 30*time.Minute)
-		shards := []shard{{id: "a", primary: n, inCluster: true}, {id: "b", primary: other, inCluster: true}}
+	{name: "partial_cluster", then: func(t *testing.T, w *Watcher, n *fake.Node) {
+		other := fake.NewNode(t)
+		other.Label = "other.test:6379"
+		other.Put(0, "login:%d", 40, 30*time.Minute)
+		shards := []source.Shard{{ID: "a", Primary: n, InCluster: true}, {ID: "b", Primary: other, InCluster: true}}
 		for range 2 {
 			began := time.Now()
 			w.answered = false
-			w.finished(outcome{visits: w.fleet.visit(t.Context(), shards, w.greeted), took: time.Since(began)})
-			other.script(failOn("connect", cutError()))
+			w.finished(outcome{visits: w.fleet.Visit(t.Context(), shards, w.greeted), took: time.Since(began)})
+			other.Script(fake.FailOn("connect", fake.CutError()))
 		}
 	}},
-	{name: "no_statistics", node: func(n *fakeNode) {
+	{name: "no_statistics", node: func(n *fake.Node) {
 		for _, section := range []string{"Errorstats", "Commandstats", "Latencystats"} {
-			n.withhold(section)
+			n.Withhold(section)
 		}
 	}},
-	{name: "no_keyspace", node: func(n *fakeNode) { n.noKeyspace = true }},
-	{name: "selftest", then: func(_ *testing.T, w *Watcher, _ *fakeNode) {
+	{name: "no_keyspace", node: func(n *fake.Node) { n.NoKeyspace = true }},
+	{name: "selftest", then: func(_ *testing.T, w *Watcher, _ *fake.Node) {
 		w.SetSelfTest(SelfTest{Checks: []SelfTestCheck{{Name: "ttl"}}}) // replaced
 		w.SetSelfTest(SelfTest{Ended: time.Now(), Took: 250 * time.Millisecond, Checks: []SelfTestCheck{{Name: "exact_limit", Passed: true}, {Name: "healing"}}})
 		sweepAndPublish(w) // and kept
 	}},
-	{name: "replica", node: func(n *fakeNode) {
-		n.say("role", "slave")
-		n.say("redis_version", "7.2.4")
-		n.sections[0].fields = append(n.sections[0].fields, "server_name:valkey", "valkey_version:8.1.3")
+	{name: "replica", node: func(n *fake.Node) {
+		n.Say("role", "slave")
+		n.Say("redis_version", "7.2.4")
+		n.Sections[0].Fields = append(n.Sections[0].Fields, "server_name:valkey", "valkey_version:8.1.3")
 	}},
 }
 
 // shopTarget has a rule of every kind.
-func shopTarget() Target {
-	return Target{Name: "shop", Sweep: DefaultSweep(), Rules: []Rule{
-		{Name: "ocr", Match: Globs{"rate_limit:ocr:*"}, Window: Duration(time.Minute), Limit: 50},
-		{Name: "login", Match: Globs{"login:*", "signup:*"}, MaxTTL: Duration(time.Hour)},
-		{Name: "flags", Match: Globs{"flags:*"}, TTL: Persistent},
-		{Name: "pages", Match: Globs{"page:*"}, TTL: Unknown, UniqueNames: true},
-		{Name: "unused", Match: Globs{"unused:*"}},
+func shopTarget() spec.Target {
+	return spec.Target{Name: "shop", Sweep: spec.DefaultSweep(), Rules: []classify.Rule{
+		{Name: "ocr", Match: classify.Globs{"rate_limit:ocr:*"}, Window: classify.Duration(time.Minute), Limit: 50},
+		{Name: "login", Match: classify.Globs{"login:*", "signup:*"}, MaxTTL: classify.Duration(time.Hour)},
+		{Name: "flags", Match: classify.Globs{"flags:*"}, TTL: classify.Persistent},
+		{Name: "pages", Match: classify.Globs{"page:*"}, TTL: classify.Unknown, UniqueNames: true},
+		{Name: "unused", Match: classify.Globs{"unused:*"}},
 	}}
 }
 
 // shopNode has keys of most of them, in two databases.
-func shopNode(t testing.TB) *fakeNode {
-	n := newFakeNode(t)
-	n.skew = 26 * 365 * 24 * time.Hour
-	n.delay("ping", 250*time.Microsecond)
-	n.delay("scan", time.Millisecond)
-	n.put(0, "rate_limit:ocr:%d", 60, 40*time.Second)
-	n.put(0, "rate_limit:ocr:stuck:%d", 6, 0)
-	n.put(0, "rate_limit:ocr:1700000%03d", 4, 0) // leaks
-	n.put(0, "rate_limit:ocr:long:%d", 3, 5*time.Minute)
-	n.put(0, "login:%d", 20, 30*time.Minute)
-	n.put(0, "flags:%d", 5, 0)
-	n.put(0, "page:%d", 15, 10*24*time.Hour)
-	n.put(0, "page:old:%d", 2, 500*24*time.Hour)
-	n.put(0, "else:%d", 8, 0)
-	n.put(2, "signup:%d", 12, 30*time.Minute)
-	n.put(2, "signup:stuck:%d", 3, 0)
+func shopNode(t testing.TB) *fake.Node {
+	n := fake.NewNode(t)
+	n.Skew = 26 * 365 * 24 * time.Hour
+	n.Delay("ping", 250*time.Microsecond)
+	n.Delay("scan", time.Millisecond)
+	n.Put(0, "rate_limit:ocr:%d", 60, 40*time.Second)
+	n.Put(0, "rate_limit:ocr:stuck:%d", 6, 0)
+	n.Put(0, "rate_limit:ocr:1700000%03d", 4, 0) // leaks
+	n.Put(0, "rate_limit:ocr:long:%d", 3, 5*time.Minute)
+	n.Put(0, "login:%d", 20, 30*time.Minute)
+	n.Put(0, "flags:%d", 5, 0)
+	n.Put(0, "page:%d", 15, 10*24*time.Hour)
+	n.Put(0, "page:old:%d", 2, 500*24*time.Hour)
+	n.Put(0, "else:%d", 8, 0)
+	n.Put(2, "signup:%d", 12, 30*time.Minute)
+	n.Put(2, "signup:stuck:%d", 3, 0)
 	return n
 }
 
@@ -124,7 +129,7 @@ func shopNode(t testing.TB) *fakeNode {
 func sweepAndPublish(w *Watcher) {
 	began := time.Now()
 	w.answered = false
-	visits, err := w.fleet.sweep(context.Background(), w.greeted)
+	visits, err := w.fleet.Sweep(context.Background(), w.greeted)
 	w.finished(outcome{visits, err, time.Since(began)})
 }
 

@@ -8,6 +8,10 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/source"
+	"keyhealth/collector/sweep"
 )
 
 // lastNode is a node with the time of its last answer.
@@ -18,7 +22,7 @@ type lastNode struct {
 
 // lastShard is what the last good sweep of a shard found.
 type lastShard struct {
-	result *swept
+	result *sweep.Result
 	at     time.Time
 	node   string
 }
@@ -34,11 +38,11 @@ func (w *Watcher) node(name string) *lastNode {
 }
 
 // greeted publishes what INFO said before the keys are met.
-func (w *Watcher) greeted(hello greeting) {
+func (w *Watcher) greeted(hello sweep.Greeting) {
 	w.answered = true
 	w.state.Health.Up = true
-	n := w.node(hello.node)
-	n.Up, n.Ping, n.Info, n.answered = true, hello.ping, &hello.info, time.Now()
+	n := w.node(hello.Node)
+	n.Up, n.Ping, n.Info, n.answered = true, hello.Ping, &hello.Info, time.Now()
 	w.publish()
 }
 
@@ -49,7 +53,7 @@ func (w *Watcher) finished(done outcome) {
 	health.Sweeps++
 	health.Duration = done.took
 	health.Up = w.answered
-	health.Capabilities = w.fleet.capabilities()
+	health.Capabilities = w.fleet.Capabilities()
 	if done.err == nil {
 		w.takeNodes(done.visits)
 	} else {
@@ -59,10 +63,10 @@ func (w *Watcher) finished(done outcome) {
 	}
 	results, failures := w.takeShards(done.visits)
 	if done.err != nil {
-		failures = append(failures, visit{err: done.err})
+		failures = append(failures, sweep.Visit{Err: done.err})
 	}
 	for _, failure := range failures {
-		health.Failures[reasonOf(failure.err)]++
+		health.Failures[source.ReasonOf(failure.Err)]++
 	}
 	w.failed = w.lost(results, failures)
 	if health.Swept = len(failures) == 0; health.Swept {
@@ -75,17 +79,17 @@ func (w *Watcher) finished(done outcome) {
 	}
 	w.report(failures)
 	for _, result := range results {
-		w.reportBacklog(result.backlog)
-		w.reportFullWalk(result.full)
+		w.reportBacklog(result.Backlog)
+		w.reportFullWalk(result.Full)
 	}
 	w.publish()
 }
 
 // lost counts the sweeps in a row that reached no node, or lost all.
-func (w *Watcher) lost(results []*swept, failures []visit) int {
+func (w *Watcher) lost(results []*sweep.Result, failures []sweep.Visit) int {
 	for _, failure := range failures {
-		reason := reasonOf(failure.err)
-		gone := reason == ReasonUnreachable || reason == ReasonTimeout && !errors.Is(failure.err, errTooLong)
+		reason := source.ReasonOf(failure.Err)
+		gone := reason == source.ReasonUnreachable || reason == source.ReasonTimeout && !errors.Is(failure.Err, sweep.ErrTooLong)
 		if w.answered && !gone || len(results) > 0 {
 			return 0
 		}
@@ -98,42 +102,42 @@ func (w *Watcher) lost(results []*swept, failures []visit) int {
 
 // takeNodes replaces what is known of the nodes. Those that were not visited are
 // there no longer, but for replicas that are left alone for a while.
-func (w *Watcher) takeNodes(visits []visit) {
+func (w *Watcher) takeNodes(visits []sweep.Visit) {
 	there := map[string]bool{}
 	for _, v := range visits {
-		there[v.node] = true
-		n := w.node(v.node)
-		n.Up, n.Ping, n.Sweep = v.info != nil, v.ping, nil
-		if v.info == nil {
+		there[v.Node] = true
+		n := w.node(v.Node)
+		n.Up, n.Ping, n.Sweep = v.Info != nil, v.Ping, nil
+		if v.Info == nil {
 			n.Ping = 0
 		}
-		if v.swept {
-			succeeded := v.result != nil
+		if v.Swept {
+			succeeded := v.Result != nil
 			n.Sweep = &succeeded
 		}
-		if v.result != nil { // its INFO was read again at the end
-			n.Info, n.answered = v.info, time.Now()
-			n.Unreclaimed = v.result.garbage()
+		if v.Result != nil { // its INFO was read again at the end
+			n.Info, n.answered = v.Info, time.Now()
+			n.Unreclaimed = v.Result.Garbage()
 		}
 	}
-	maps.DeleteFunc(w.nodes, func(name string, _ *lastNode) bool { return !there[name] && !w.fleet.avoids(name) })
+	maps.DeleteFunc(w.nodes, func(name string, _ *lastNode) bool { return !there[name] && !w.fleet.Avoids(name) })
 }
 
 // takeShards replaces what is known of the shards that were swept, and forgets
 // those that are there no longer. A shard failed where no node of it could be
 // swept.
-func (w *Watcher) takeShards(visits []visit) (results []*swept, failures []visit) {
+func (w *Watcher) takeShards(visits []sweep.Visit) (results []*sweep.Result, failures []sweep.Visit) {
 	there := map[string]bool{}
-	failed := map[string]visit{}
+	failed := map[string]sweep.Visit{}
 	for _, v := range visits {
-		there[v.shard] = true
+		there[v.Shard] = true
 		switch {
-		case v.result != nil:
-			results = append(results, v.result)
-			w.shards[v.shard] = lastShard{v.result, time.Now(), v.node}
-			delete(failed, v.shard)
-		case v.swept:
-			failed[v.shard] = v
+		case v.Result != nil:
+			results = append(results, v.Result)
+			w.shards[v.Shard] = lastShard{v.Result, time.Now(), v.Node}
+			delete(failed, v.Shard)
+		case v.Swept:
+			failed[v.Shard] = v
 		}
 	}
 	if len(visits) > 0 {
@@ -148,20 +152,20 @@ func (w *Watcher) takeShards(visits []visit) (results []*swept, failures []visit
 
 // takeResults takes the health of the sweep from its results; a shard that failed
 // was not covered.
-func (w *Watcher) takeResults(results []*swept) {
+func (w *Watcher) takeResults(results []*sweep.Result) {
 	health := &w.state.Health
 	health.Examined = 0
 	var covered, all float64
 	for _, result := range results {
-		health.Examined += result.examined
-		health.SlowBatches += result.slow
-		keys := max(1, result.keys())
-		covered += result.share * keys
+		health.Examined += result.Examined
+		health.SlowBatches += result.Slow
+		keys := max(1, result.Keys())
+		covered += result.Share * keys
 		all += keys
 	}
 	for _, last := range w.shards {
 		if !slices.Contains(results, last.result) {
-			all += max(1, last.result.keys())
+			all += max(1, last.result.Keys())
 		}
 	}
 	if unknown := w.known - len(w.shards); unknown > 0 { // taken to be as large as the others
@@ -170,8 +174,8 @@ func (w *Watcher) takeResults(results []*swept) {
 	health.Coverage, health.Covered = covered/all, true
 	health.LastFullWalk = time.Time{}
 	for i, result := range results {
-		if i == 0 || result.full.ended.Before(health.LastFullWalk) {
-			health.LastFullWalk = result.full.ended
+		if i == 0 || result.Full.Ended.Before(health.LastFullWalk) {
+			health.LastFullWalk = result.Full.Ended
 		}
 	}
 }
@@ -183,15 +187,15 @@ func (w *Watcher) figure() {
 	if len(w.shards) < w.known {
 		return
 	}
-	var nodes []*Counted
+	var nodes []*estimate.Counted
 	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
 		result := w.shards[id].result
 		nodes = append(nodes, &result.Counted)
-		w.state.Folded += result.folded
+		w.state.Folded += result.Folded
 		w.state.Leaks = w.state.Leaks && !result.Now.IsZero()
 	}
 	if len(nodes) > 0 {
-		w.state.Databases, w.state.Groups = figures(nodes...)
+		w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
 	}
 }
 

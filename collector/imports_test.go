@@ -1,5 +1,5 @@
 // The rooms of the project: who may import what, and where time may pass by
-// itself. Rules for files, because collector/ holds both sides.
+// itself.
 
 package collector
 
@@ -22,6 +22,29 @@ const (
 	yamlModule       = "go.yaml.in/yaml"
 )
 
+// rooms are the packages of the collector, and what each may import beside the
+// standard library: of the project only what is upstream of it.
+var rooms = []struct {
+	folder string
+	may    []string
+}{
+	{"collector/classify", []string{yamlModule}},
+	{"collector/cursor", nil},
+	{"collector/spec", []string{"keyhealth/collector/classify"}},
+	{"collector/source", []string{goRedis, "keyhealth/collector/classify", "keyhealth/collector/spec"}},
+	{"collector/tally", []string{"keyhealth/collector/classify", "keyhealth/collector/source"}},
+	{"collector/estimate", []string{"keyhealth/collector/classify", "keyhealth/collector/source", "keyhealth/collector/spec", "keyhealth/collector/tally"}},
+	{"collector/sweep", []string{
+		"keyhealth/collector/classify", "keyhealth/collector/cursor", "keyhealth/collector/estimate", "keyhealth/collector/source",
+		"keyhealth/collector/spec", "keyhealth/collector/tally",
+	}},
+	{"collector/internal/fake", []string{"keyhealth/collector/source"}},
+	{"collector", []string{
+		"keyhealth/collector/classify", "keyhealth/collector/estimate", "keyhealth/collector/source", "keyhealth/collector/spec",
+		"keyhealth/collector/sweep", "keyhealth/collector/tally", prometheusModule,
+	}},
+}
+
 // roomRule refuses imports of some files.
 type roomRule struct {
 	name    string
@@ -29,13 +52,13 @@ type roomRule struct {
 	refuses func(imported string) bool
 }
 
-var roomRules = []roomRule{
+var roomRules = append(rulesOfRooms(), []roomRule{
 	{
-		"in collector/ only source*.go and topology.go speak Redis",
+		"a package of collector/ must have its row in rooms",
 		func(f string) bool {
-			return in(f, "collector") && !is(f, "topology.go") && !strings.HasPrefix(path.Base(f), "source")
+			return in(f, "collector") && !slices.ContainsFunc(rulesOfRooms(), func(r roomRule) bool { return r.files(f) })
 		},
-		within(goRedis),
+		func(string) bool { return true },
 	},
 	{
 		"in collector/ only metrics*.go and collector.go know Prometheus",
@@ -45,9 +68,9 @@ var roomRules = []roomRule{
 		within(prometheusModule),
 	},
 	{
-		"collector/ uses the standard library and yaml, beside Redis and Prometheus in their files",
-		func(f string) bool { return in(f, "collector") },
-		func(i string) bool { return !standard(i) && !within(goRedis, prometheusModule, yamlModule)(i) },
+		"collector/internal/fake is for tests",
+		func(f string) bool { return !test(f) },
+		within("keyhealth/collector/internal/fake"),
 	},
 	{
 		"limiter/ uses the standard library, go-redis and x/time: no Prometheus, no collector",
@@ -66,10 +89,26 @@ var roomRules = []roomRule{
 		func(f string) bool { return !test(f) && !in(f, "internal/redistest") },
 		within("keyhealth/internal/redistest"),
 	},
+}...)
+
+func rulesOfRooms() (rules []roomRule) {
+	for _, room := range rooms {
+		rules = append(rules, roomRule{
+			room.folder + "/ imports the standard library and " + strings.Join(room.may, ", "),
+			func(f string) bool { return path.Dir(f) == room.folder && !test(f) },
+			func(i string) bool { return !standard(i) && !oneOf(i, room.may) },
+		})
+	}
+	return rules
+}
+
+// oneOf says whether a package is in a list, or in a module of others that is.
+func oneOf(imported string, list []string) bool {
+	return slices.Contains(list, imported) || !strings.HasPrefix(imported, "keyhealth/") && within(list...)(imported)
 }
 
 // timerFiles may start a timer: the loop, and the pause that a context ends.
-var timerFiles = []string{"collector/watcher.go", "collector/pace.go"}
+var timerFiles = []string{"collector/watcher.go", "collector/sweep/pace.go"}
 
 func in(file, folder string) bool {
 	return strings.HasPrefix(file, folder+"/") && (folder != "collector" || !test(file))
@@ -137,7 +176,7 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s: %s", file, imported, rule)
 			}
 		}
-		if in(file, "collector") && !slices.Contains(timerFiles, file) {
+		if in(file, "collector") && !in(file, "collector/internal") && !slices.Contains(timerFiles, file) {
 			for _, call := range startsTimer(parsed) {
 				t.Errorf("%s calls %s: in collector/ time passes in %s only", file, call, strings.Join(timerFiles, " and "))
 			}
@@ -158,22 +197,31 @@ func TestRoomRules(t *testing.T) {
 		file, imported string
 		broken         int
 	}{
-		{"collector/sweep.go", "github.com/redis/go-redis/v9", 1},
-		{"collector/source.go", "github.com/redis/go-redis/v9", 0},
-		{"collector/source.go", "github.com/prometheus/client_golang/prometheus", 1},
-		{"collector/estimate.go", "github.com/prometheus/client_golang/prometheus", 1},
+		{"collector/sweep/sweep.go", "github.com/redis/go-redis/v9", 1},
+		{"collector/sweep/sweep.go", "keyhealth/collector/cursor", 0},
+		{"collector/sweep/sweep.go", "keyhealth/collector", 1},
+		{"collector/source/source.go", "github.com/redis/go-redis/v9", 0},
+		{"collector/source/source.go", "github.com/prometheus/client_golang/prometheus", 2},
+		{"collector/source/source.go", "keyhealth/collector/tally", 1},
+		{"collector/estimate/estimate.go", "github.com/prometheus/client_golang/prometheus", 2},
+		{"collector/estimate/estimate.go", "keyhealth/collector/sweep", 1},
 		{"collector/metrics_group.go", "github.com/prometheus/client_golang/prometheus", 0},
+		{"collector/watcher.go", "github.com/prometheus/client_golang/prometheus", 1},
 		{"collector/metrics.go", "github.com/redis/go-redis/v9", 1},
-		{"collector/rules.go", "go.yaml.in/yaml/v3", 0},
-		{"collector/rules.go", "golang.org/x/sync/errgroup", 1},
-		{"collector/rules.go", "keyhealth/limiter", 1},
-		{"collector/rules.go", "net/http", 0},
-		{"collector/sweep_test.go", "go.uber.org/goleak", 0},
+		{"collector/classify/rules.go", "go.yaml.in/yaml/v3", 0},
+		{"collector/classify/rules.go", "golang.org/x/sync/errgroup", 1},
+		{"collector/classify/rules.go", "keyhealth/limiter", 1},
+		{"collector/classify/rules.go", "net/http", 0},
+		{"collector/cursor/line.go", "keyhealth/collector/source", 1},
+		{"collector/new/new.go", "math", 1},
+		{"collector/sweep/sweep.go", "keyhealth/collector/internal/fake", 2},
+		{"collector/sweep/sweep_test.go", "keyhealth/collector/internal/fake", 0},
+		{"collector/sweep/sweep_test.go", "go.uber.org/goleak", 0},
 		{"limiter/window.go", "github.com/redis/go-redis/v9", 0},
 		{"limiter/window.go", "github.com/prometheus/client_golang/prometheus", 1},
 		{"limiter/window.go", "keyhealth/collector", 1},
 		{"limiter/flawed/a.go", "keyhealth/limiter", 0},
-		{"collector/sweep_test.go", "keyhealth/cmd/exporter", 1},
+		{"collector/sweep/sweep_test.go", "keyhealth/cmd/exporter", 1},
 		{"internal/demo/demo.go", "keyhealth/internal/redistest", 1},
 		{"internal/demo/demo_test.go", "keyhealth/internal/redistest", 0},
 	} {

@@ -1,9 +1,10 @@
-// What the package's tests have in common: the flag, the fake clock, and one
-// sweep with its figures. The Redis they sweep is in fakenode_test.go.
+// What the package's tests have in common: the flag and the fake clock. The Redis
+// they watch is that of internal/fake.
 
 package collector
 
 import (
+	"context"
 	"flag"
 	"log/slog"
 	"testing"
@@ -11,6 +12,10 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"keyhealth/collector/classify"
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/spec"
 )
 
 // update writes the golden files and docs/metrics.md anew.
@@ -31,18 +36,30 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// sleep waits for d, or until ctx ends, and answers ctx's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
 // targetOf is a target with the default settings and rules in their quick form.
-func targetOf(t testing.TB, groups string) Target {
+func targetOf(t testing.TB, groups string) spec.Target {
 	t.Helper()
-	rules, err := ParseGroups(groups)
+	rules, err := classify.ParseGroups(groups)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Target{Name: "shop", Rules: rules, Sweep: DefaultSweep()}
+	return spec.Target{Name: "shop", Rules: rules, Sweep: spec.DefaultSweep()}
 }
 
 // groupOf finds a group in a sweep's figures, nil where it has none.
-func groupOf(groups []Group, db int, name string) *Group {
+func groupOf(groups []estimate.Group, db int, name string) *estimate.Group {
 	for i := range groups {
 		if groups[i].DB == db && groups[i].Name == name {
 			return &groups[i]

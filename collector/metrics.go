@@ -9,6 +9,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"keyhealth/collector/source"
 )
 
 // metric is one row. Every series carries the label target before its own.
@@ -30,7 +32,7 @@ const (
 type put func(value float64, labels ...string)
 
 // putSummary emits a summary.
-type putSummary func(script Script, labels ...string)
+type putSummary func(script source.Script, labels ...string)
 
 // metrics are all rows, health first.
 func metrics() []metric {
@@ -55,7 +57,7 @@ func describe(rows []metric) []series {
 func (s series) collect(snapshot *Snapshot, ch chan<- prometheus.Metric) {
 	withTarget := func(labels []string) []string { return append([]string{snapshot.Target}, labels...) }
 	if s.scripts != nil {
-		s.scripts(snapshot, func(script Script, labels ...string) {
+		s.scripts(snapshot, func(script source.Script, labels ...string) {
 			ch <- s.valid(prometheus.NewConstSummary(s.desc, script.Calls, script.Seconds, script.Quantiles, withTarget(labels)...))
 		})
 		return

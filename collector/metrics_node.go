@@ -3,10 +3,13 @@ package collector
 import (
 	"slices"
 	"strings"
+
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/source"
 )
 
 // databaseRow is a row with one value a database.
-func databaseRow(name, help string, read func(Database) (float64, bool)) metric {
+func databaseRow(name, help string, read func(estimate.Database) (float64, bool)) metric {
 	return metric{name: name, help: help, kind: gauge, labels: []string{"db"}, read: func(s *Snapshot, put put) {
 		for _, d := range s.Databases {
 			if value, ok := read(d); ok {
@@ -17,8 +20,8 @@ func databaseRow(name, help string, read func(Database) (float64, bool)) metric 
 }
 
 func databaseMetrics() []metric {
-	ratio := func(pick func(*Zombies) float64) func(Database) (float64, bool) {
-		return func(d Database) (float64, bool) {
+	ratio := func(pick func(*estimate.Zombies) float64) func(estimate.Database) (float64, bool) {
+		return func(d estimate.Database) (float64, bool) {
 			if z := d.Expected.Zombies; z != nil && z.Rated {
 				return pick(z), true
 			}
@@ -27,31 +30,31 @@ func databaseMetrics() []metric {
 	}
 	return []metric{
 		databaseRow("keyhealth_keys", "Keys in the database, by INFO at the last sweep; expired ones that are not reclaimed yet count.",
-			func(d Database) (float64, bool) { return float64(d.Keys), d.Sized }),
+			func(d estimate.Database) (float64, bool) { return float64(d.Keys), d.Sized }),
 		databaseRow("keyhealth_keys_without_ttl", "Keys without TTL in the database, by INFO at the last sweep.",
-			func(d Database) (float64, bool) { return float64(d.WithoutTTL), d.Sized }),
+			func(d estimate.Database) (float64, bool) { return float64(d.WithoutTTL), d.Sized }),
 		databaseRow("keyhealth_zombie_keys", "Zombies of all groups that expect a TTL, as of the last sweep.",
-			func(d Database) (float64, bool) {
+			func(d estimate.Database) (float64, bool) {
 				if d.Expected.Zombies == nil {
 					return 0, false
 				}
 				return d.Expected.Zombies.Keys, true
 			}),
 		databaseRow("keyhealth_zombie_ratio", "Zombies as a share of the keys of all groups that expect a TTL, as of the last sweep.",
-			ratio(func(z *Zombies) float64 { return z.Ratio })),
+			ratio(func(z *estimate.Zombies) float64 { return z.Ratio })),
 		databaseRow("keyhealth_zombie_ratio_lower_bound", "Lower bound of the 95 % interval of the zombie ratio, as of the last sweep.",
-			ratio(func(z *Zombies) float64 { return z.Interval.Lower })),
+			ratio(func(z *estimate.Zombies) float64 { return z.Interval.Lower })),
 		databaseRow("keyhealth_zombie_ratio_upper_bound", "Upper bound of the 95 % interval of the zombie ratio, as of the last sweep.",
-			ratio(func(z *Zombies) float64 { return z.Interval.Upper })),
+			ratio(func(z *estimate.Zombies) float64 { return z.Interval.Upper })),
 	}
 }
 
 // fieldRow is a row that is a field of INFO; absent where the server tells none.
 func fieldRow(name, help, field string) metric {
-	return infoRow(name, help, func(i Info) (float64, bool) { return i.Number(field) })
+	return infoRow(name, help, func(i source.Info) (float64, bool) { return i.Number(field) })
 }
 
-func infoRow(name, help string, read func(Info) (float64, bool)) metric {
+func infoRow(name, help string, read func(source.Info) (float64, bool)) metric {
 	kind := gauge
 	if strings.HasSuffix(name, "_total") {
 		kind = counter
@@ -67,7 +70,7 @@ func infoRow(name, help string, read func(Info) (float64, bool)) metric {
 
 // eachRow is a row of the values that INFO has for something a node has
 // several of.
-func eachRow(name, help, label string, read func(Info, put)) metric {
+func eachRow(name, help, label string, read func(source.Info, put)) metric {
 	row := infoRow(name, help, nil)
 	row.labels = []string{"node", label}
 	row.read = func(s *Snapshot, put put) {
@@ -87,9 +90,9 @@ func nodeMetrics() []metric {
 				}
 			}},
 		eachRow("keyhealth_db_keys", "Keys in the node's database, by INFO; expired ones that are not reclaimed yet count.", "db",
-			keyspace(func(d DBSize) int64 { return d.Keys })),
+			keyspace(func(d source.DBSize) int64 { return d.Keys })),
 		eachRow("keyhealth_db_keys_without_ttl", "Keys without TTL in the node's database, by INFO.", "db",
-			keyspace(DBSize.WithoutTTL)),
+			keyspace(source.DBSize.WithoutTTL)),
 		{name: "keyhealth_db_expired_unreclaimed_ratio", help: "Share of the database's keys that have expired and are not reclaimed yet, estimated at the last sweep.",
 			kind: gauge, labels: []string{"node", "db"}, read: func(s *Snapshot, put put) {
 				for _, n := range s.Nodes {
@@ -105,7 +108,7 @@ func nodeMetrics() []metric {
 		fieldRow("keyhealth_memory_dataset_bytes", "Memory of the keys and values.", "used_memory_dataset"),
 		fieldRow("keyhealth_memory_overhead_bytes", "Memory of buffers and bookkeeping.", "used_memory_overhead"),
 		fieldRow("keyhealth_memory_fragmentation_ratio", "RSS as a multiple of the memory used; says nothing on a small or just emptied server.", "mem_fragmentation_ratio"),
-		eachRow("keyhealth_eviction_policy_info", "1; the configured maxmemory-policy.", "policy", func(i Info, put put) {
+		eachRow("keyhealth_eviction_policy_info", "1; the configured maxmemory-policy.", "policy", func(i source.Info, put put) {
 			if policy := i.Text("maxmemory_policy"); policy != "" {
 				put(1, policy)
 			}
@@ -114,11 +117,14 @@ func nodeMetrics() []metric {
 		fieldRow("keyhealth_evicted_keys_total", "Keys evicted since the server's start.", "evicted_keys"),
 		fieldRow("keyhealth_expired_keys_total", "Keys expired since the server's start.", "expired_keys"),
 		infoRow("keyhealth_expired_stale_ratio", "The server's own estimate of expired keys among those with a TTL; 0.25 to 0.3 is normal where TTLs are short.",
-			func(i Info) (float64, bool) { percent, ok := i.Number("expired_stale_perc"); return percent / 100, ok }),
+			func(i source.Info) (float64, bool) {
+				percent, ok := i.Number("expired_stale_perc")
+				return percent / 100, ok
+			}),
 		fieldRow("keyhealth_expire_time_cap_reached_total", "Times that active expiry stopped at its time limit.", "expired_time_cap_reached_count"),
-		eachRow("keyhealth_error_replies_total", "Error replies since the server's start, to all clients, by kind.", "error", func(i Info, put put) {
+		eachRow("keyhealth_error_replies_total", "Error replies since the server's start, to all clients, by kind.", "error", func(i source.Info, put put) {
 			if i.Has("errorstats") {
-				for _, kind := range errorKinds {
+				for _, kind := range source.ErrorKinds {
 					put(i.ErrorReplies(kind), kind)
 				}
 			}
@@ -131,7 +137,7 @@ func nodeMetrics() []metric {
 					}
 				}
 			}},
-		eachRow("keyhealth_script_failed_calls_total", "Script calls that ended in an error since the server's start.", "command", func(i Info, put put) {
+		eachRow("keyhealth_script_failed_calls_total", "Script calls that ended in an error since the server's start.", "command", func(i source.Info, put put) {
 			for _, script := range i.Scripts() {
 				put(script.Failed, script.Command)
 			}
@@ -144,8 +150,8 @@ func (s *Snapshot) answered() []Node {
 	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n Node) bool { return n.Info == nil })
 }
 
-func keyspace(of func(DBSize) int64) func(Info, put) {
-	return func(i Info, put put) {
+func keyspace(of func(source.DBSize) int64) func(source.Info, put) {
+	return func(i source.Info, put put) {
 		sizes, sized := i.Keyspace()
 		if !sized {
 			return
@@ -159,7 +165,7 @@ func keyspace(of func(DBSize) int64) func(Info, put) {
 	}
 }
 
-func evictable(i Info) (float64, bool) {
+func evictable(i source.Info) (float64, bool) {
 	sizes, _ := i.Keyspace()
 	var keys, expires int64
 	for _, size := range sizes {

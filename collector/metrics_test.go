@@ -15,6 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
+
+	"keyhealth/collector/classify"
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
 )
 
 // gather is what a scrape of a collector shows.
@@ -56,13 +61,13 @@ func rounded(scrape string) string {
 // TestBadLabel: a value that is no valid label costs its own series, and no
 // other one of the scrape.
 func TestBadLabel(t *testing.T) {
-	w := watcherOf(targetOf(t, ""), newFakeNode(t), silentLog())
-	info := ParseInfo("# Memory\r\nused_memory:1\r\nmaxmemory_policy:\xff\r\n")
+	w := watcherOf(targetOf(t, ""), fake.NewNode(t), silentLog())
+	info := source.ParseInfo("# Memory\r\nused_memory:1\r\nmaxmemory_policy:\xff\r\n")
 	w.latest.Store(&Snapshot{
 		Target: "shop",
 		Nodes:  []Node{{Name: "redis.test:6379", Up: true, Info: &info}},
-		Health: Health{Up: true, Capabilities: []Capability{{Name: "bad\xff"}}},
-		Groups: []Group{{Name: "bad\xff\xfe", TTL: Unknown, Keys: 1}, {Name: "good", TTL: Unknown, Keys: 2}},
+		Health: Health{Up: true, Capabilities: []source.Capability{{Name: "bad\xff"}}},
+		Groups: []estimate.Group{{Name: "bad\xff\xfe", TTL: classify.Unknown, Keys: 1}, {Name: "good", TTL: classify.Unknown, Keys: 2}},
 	})
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(New(w))
@@ -117,7 +122,7 @@ func TestTwoTargets(t *testing.T) {
 
 // TestDescribe: it names every metric that is documented, and does no more.
 func TestDescribe(t *testing.T) {
-	n := newFakeNode(t)
+	n := fake.NewNode(t)
 	descs := make(chan *prometheus.Desc, 1000)
 	New(watcherOf(targetOf(t, ""), n, silentLog())).Describe(descs)
 	close(descs)
@@ -137,7 +142,7 @@ func TestDescribe(t *testing.T) {
 	if len(slices.Compact(documented)) != len(described) {
 		t.Error("a metric stands in the table twice")
 	}
-	if len(n.log("")) > 0 {
+	if len(n.Log("")) > 0 {
 		t.Error("Describe spoke to Redis")
 	}
 }

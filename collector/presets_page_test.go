@@ -7,15 +7,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"keyhealth/collector/classify"
 )
 
 const presetsIntroduction = `# Presets
 
-<!-- Generated from collector/presets.yaml by "make docs"; do not edit. -->
+<!-- Generated from collector/classify/presets.yaml by "make docs"; do not edit. -->
 
 A preset knows what one library or gateway leaves in Redis: the names of its keys, whether they should have a TTL, how long
 it may be, and what a key without one does to its caller. It saves writing a rule. The facts are read from the libraries'
-own code; the file that was read is in ` + "`collector/presets.yaml`" + `.
+own code; the file that was read is in ` + "`collector/classify/presets.yaml`" + `.
 
     KEYHEALTH_PRESETS=distinctive,redis-rate     # or presets: [distinctive, redis-rate] in the YAML file
 
@@ -36,7 +38,7 @@ without TTL are shown and nothing is alarmed. Longest TTL: above it a TTL is exc
 `
 
 func TestPresetsPage(t *testing.T) {
-	presets := Presets()
+	presets := classify.Presets()
 	var rows strings.Builder
 	distinctive := 0
 	for i := range presets {
@@ -51,13 +53,13 @@ func TestPresetsPage(t *testing.T) {
 			globs[i] = "`" + shortGlob(glob) + "`"
 		}
 		fmt.Fprintf(&rows, "| [%s](https://github.com/%s) | %s | %s | %s | %s | %s | %s |\n",
-			p.Name, p.Project, byDefault, strings.Join(globs, "<br>"), p.Type, p.TTL, p.longestTTL(), p.withoutTTL())
+			p.Name, p.Project, byDefault, strings.Join(globs, "<br>"), p.Type, p.TTL, longestTTL(p), withoutTTL(p))
 	}
 	wantFile(t, "../docs/presets.md", fmt.Sprintf(presetsIntroduction, distinctive, len(presets))+rows.String())
 }
 
 // longestTTL is the cell of the longest legitimate TTL.
-func (p *Preset) longestTTL() string {
+func longestTTL(p *classify.Preset) string {
 	switch {
 	case p.MaxTTL > 0:
 		return p.MaxTTL.String()
@@ -70,12 +72,12 @@ func (p *Preset) longestTTL() string {
 }
 
 // withoutTTL is the cell that says what a key without TTL means.
-func (p *Preset) withoutTTL() string {
+func withoutTTL(p *classify.Preset) string {
 	meaning := ""
 	switch {
 	case p.Lockout:
 		meaning = "Locks its caller out. "
-	case p.TTL == Expected && p.UniqueNames:
+	case p.TTL == classify.Expected && p.UniqueNames:
 		meaning = "Leaks memory. "
 	}
 	return strings.TrimSpace(meaning + p.Note)

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"keyhealth/collector/classify"
 )
 
 // presetExample is what a library does to a healthy key and to an unhealthy one.
@@ -41,7 +43,7 @@ func presetExamples(t testing.TB) []presetExample {
 // them what is true. All presets are active, one sweep meets them all.
 func TestPresetExamples(t *testing.T) {
 	r := startTestRedis(t)
-	presets, examples := Presets(), presetExamples(t)
+	presets, examples := classify.Presets(), presetExamples(t)
 	shows := map[string]string{
 		"zombie":       ", %[1]d without TTL, %[1]d zombies",
 		"leak":         ", %[1]d without TTL, %[1]d zombies, %[1]d leaked",
@@ -60,7 +62,7 @@ func TestPresetExamples(t *testing.T) {
 		examples = slices.Delete(examples, i, i+1)
 		healthy := r.play(db, e.Healthy)
 		unhealthy := r.play(db, e.Unhealthy)
-		if healthy == 0 || (unhealthy == 0) != (e.Shows == "none") || (e.Shows == "none") != (p.TTL == Persistent) {
+		if healthy == 0 || (unhealthy == 0) != (e.Shows == "none") || (e.Shows == "none") != (p.TTL == classify.Persistent) {
 			t.Errorf("%s: %d healthy and %d unhealthy keys, which show as %q", p.Name, healthy, unhealthy, e.Shows)
 		}
 		want[db] = fmt.Sprintf("%s: %d keys", p.Name, healthy+unhealthy)
@@ -83,7 +85,7 @@ func TestPresetExamples(t *testing.T) {
 		}
 	}
 	for _, g := range snapshot.Groups {
-		if g.Source == SourcePreset && !strings.Contains(g.Library, "/") {
+		if g.Source == classify.SourcePreset && !strings.Contains(g.Library, "/") {
 			t.Errorf("%s: library is %q", g.Name, g.Library)
 		}
 	}
@@ -156,7 +158,7 @@ var keptKeys = []struct {
 // application means to keep, however limiter-like their names are.
 func TestHealthyKeyspaceIsSilent(t *testing.T) {
 	r := startTestRedis(t)
-	distinctive, err := SelectPresets([]string{PresetsDistinctive})
+	distinctive, err := classify.SelectPresets([]string{classify.PresetsDistinctive})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,14 +171,14 @@ func TestHealthyKeyspaceIsSilent(t *testing.T) {
 		want[db] = fmt.Sprintf("(other): %d keys, %[1]d without TTL", r.play(db, story))
 	}
 	s := r.sweep(nil, distinctive)
-	c := newClassifier(nil, distinctive)
+	c := classify.New(nil, distinctive)
 	for db, kept := range keptKeys {
 		if got := healthOf(s, db); got != want[db] {
 			t.Errorf("got  %s\nwant %s", got, want[db])
 		}
 		for _, name := range kept.names {
-			if d := c.definitions[c.group(name, keptTypes[kept.write[0]])]; d != nil {
-				t.Errorf("%s is taken for a key of %s", name, d.name)
+			if d := c.Definitions[c.Group(name, keptTypes[kept.write[0]])]; d != nil {
+				t.Errorf("%s is taken for a key of %s", name, d.Name)
 			}
 		}
 	}
@@ -197,13 +199,13 @@ func TestClashes(t *testing.T) {
 		{"SET", "@upstash/ratelimit:a:29933333", "1"}, {"HSET", "@upstash/ratelimit:b:29933333", "a", "1"}, {"SADD", "@upstash/ratelimit:denyList:7", "1"},
 		{"INCR", "LIMITS:LIMITER/a/x/10/1/minute"}, {"LPUSH", "LIMITS:LIMITER/b/x/10/1/minute", "1"}, {"SADD", "LIMITS:LIMITER/c/x/10/1/minute", "1"},
 	})
-	s := r.sweep(nil, Presets())
+	s := r.sweep(nil, classify.Presets())
 	got := map[string]float64{}
 	for _, g := range s.Groups {
 		got[g.Name] = g.Keys
 	}
 	want := map[string]float64{
-		OtherGroup: 4, "redis-rate": 1, "traefik": 1, "koa-ratelimit": 1, "koa-simple-ratelimit": 1,
+		classify.OtherGroup: 4, "redis-rate": 1, "traefik": 1, "koa-ratelimit": 1, "koa-simple-ratelimit": 1,
 		"sidekiq-throttled": 1, "sidekiq-throttled-concurrency": 1, "throttled-py": 1,
 		"apisix-limit-req": 1, "apisix-limit-req-pair": 1, "apisix-limit-conn": 1, "apisix-limit-conn-counter": 1,
 		"rate-limit-redis": 1, "redis-rate-limiting": 1, "redis-rate-limiting-concurrency": 1, "sentry": 1,

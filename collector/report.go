@@ -4,22 +4,25 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"keyhealth/collector/source"
+	"keyhealth/collector/sweep"
 )
 
 // advice says what to do about a failure, where there is something to do.
 var advice = map[string]string{
-	ReasonUnreachable:  "is the server up, the address right, and does the port want rediss://? In a container 127.0.0.1 is the container itself",
-	ReasonTimeout:      "the server or the network is slow, or the sweep has more to do than its timeout allows",
-	ReasonTLS:          "check the CA file, the server name, and whether the port speaks TLS: without it the URL begins with redis://",
-	ReasonAuth:         "check the user and the password; where none is set: KEYHEALTH_REDIS_PASSWORD_FILE",
-	ReasonNoPermission: "the ACL user lacks a permission: see docs/permissions.md",
-	ReasonLoading:      "the server is loading its data; the next sweep tries again",
-	ReasonBusy:         "a script blocks the server; the next sweep tries again",
-	ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
-	ReasonCluster:      "the Cluster is down or does not serve all slots; the next sweep asks its nodes again",
-	ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
-	ReasonOther:        "what answers there may be no Redis server",
-	ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
+	source.ReasonUnreachable:  "is the server up, the address right, and does the port want rediss://? In a container 127.0.0.1 is the container itself",
+	source.ReasonTimeout:      "the server or the network is slow, or the sweep has more to do than its timeout allows",
+	source.ReasonTLS:          "check the CA file, the server name, and whether the port speaks TLS: without it the URL begins with redis://",
+	source.ReasonAuth:         "check the user and the password; where none is set: KEYHEALTH_REDIS_PASSWORD_FILE",
+	source.ReasonNoPermission: "the ACL user lacks a permission: see docs/permissions.md",
+	source.ReasonLoading:      "the server is loading its data; the next sweep tries again",
+	source.ReasonBusy:         "a script blocks the server; the next sweep tries again",
+	source.ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
+	source.ReasonCluster:      "the Cluster is down or does not serve all slots; the next sweep asks its nodes again",
+	source.ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
+	source.ReasonOther:        "what answers there may be no Redis server",
+	source.ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
 }
 
 // capabilityAdvice names the ACL rule that permits what was refused.
@@ -50,13 +53,13 @@ type noticed struct {
 }
 
 // report logs a change of state, one line each; an unchanged state is silent.
-func (w *Watcher) report(failures []visit) {
+func (w *Watcher) report(failures []sweep.Visit) {
 	health := &w.state.Health
 	var all strings.Builder
 	nodes := map[string][]string{} // that failed, by reason
 	for _, failure := range failures {
-		fmt.Fprintln(&all, failure.node, reasonOf(failure.err))
-		nodes[reasonOf(failure.err)] = append(nodes[reasonOf(failure.err)], failure.node)
+		fmt.Fprintln(&all, failure.Node, source.ReasonOf(failure.Err))
+		nodes[source.ReasonOf(failure.Err)] = append(nodes[source.ReasonOf(failure.Err)], failure.Node)
 	}
 	problem := all.String()
 	switch {
@@ -68,7 +71,7 @@ func (w *Watcher) report(failures []visit) {
 		w.log.Info("Sweeps succeed again", "keys_examined", health.Examined)
 	default:
 		for _, failure := range failures { // one line a reason
-			reason := reasonOf(failure.err)
+			reason := source.ReasonOf(failure.Err)
 			if nodes[reason] == nil {
 				continue
 			}
@@ -76,7 +79,7 @@ func (w *Watcher) report(failures []visit) {
 			if len(w.nodes) > 1 {
 				log = log.With("nodes", nodes[reason])
 			}
-			log.Error("Sweep failed", "reason", reason, "err", failure.err, "hint", advice[reason])
+			log.Error("Sweep failed", "reason", reason, "err", failure.Err, "hint", advice[reason])
 			nodes[reason] = nil
 		}
 	}
@@ -111,7 +114,7 @@ func (w *Watcher) reportUnmatched() {
 	}
 }
 
-func (w *Watcher) reportCapability(c Capability) {
+func (w *Watcher) reportCapability(c source.Capability) {
 	switch {
 	case c.Permitted:
 		w.log.Info("Redis permits it again", "capability", c.Name)
@@ -123,24 +126,24 @@ func (w *Watcher) reportCapability(c Capability) {
 }
 
 // reportBacklog says when the budget changes because expired keys pile up.
-func (w *Watcher) reportBacklog(b backlog) {
+func (w *Watcher) reportBacklog(b sweep.Backlog) {
 	switch {
-	case !b.changed:
-	case b.halved == 0:
+	case !b.Changed:
+	case b.Halved == 0:
 		w.log.Info("Expired keys are reclaimed again: the budget is what was set", "budget", w.target.Sweep.MaxKeys)
 	default:
-		w.log.Warn("Redis reclaims fewer and fewer expired keys: the budget is halved until it does", "budget", b.budget(w.target.Sweep.MaxKeys))
+		w.log.Warn("Redis reclaims fewer and fewer expired keys: the budget is halved until it does", "budget", b.Budget(w.target.Sweep.MaxKeys))
 	}
 }
 
 // reportFullWalk says when full walks begin to fail, and when one succeeds again.
-func (w *Watcher) reportFullWalk(full fullState) {
+func (w *Watcher) reportFullWalk(full sweep.FullWalk) {
 	switch {
-	case full.reason == w.noticed.broken:
-	case full.reason == "":
+	case full.Reason == w.noticed.broken:
+	case full.Reason == "":
 		w.log.Info("Full walks succeed again")
 	default:
-		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.reason, "hint", advice[full.reason])
+		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.Reason, "hint", advice[full.Reason])
 	}
-	w.noticed.broken = full.reason
+	w.noticed.broken = full.Reason
 }

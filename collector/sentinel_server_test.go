@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -23,7 +25,7 @@ func TestSentinel(t *testing.T) {
 	watched := func(replicas bool) *Watcher {
 		target := clusterTarget(t, sentinel)
 		target.Seeds = []string{"127.0.0.1:1"} // one that does not answer
-		target.Sentinel, target.Replicas = &Sentinel{Master: redistest.SentinelMaster}, replicas
+		target.Sentinel, target.Replicas = &spec.Sentinel{Master: redistest.SentinelMaster}, replicas
 		return running(t, target)
 	}
 	right := func(s *Snapshot) bool {
@@ -44,12 +46,12 @@ func TestSentinelRefuses(t *testing.T) {
 	redistest.StartReplica(t, master)
 	sentinel := redistest.StartSentinel(t, master, 1, "--requirepass", "secret")
 	for name, test := range map[string]struct {
-		sentinel Sentinel
+		sentinel spec.Sentinel
 		reason   string
 	}{
-		"another set":    {Sentinel{Master: "other", Password: "secret"}, ReasonRefused},
-		"no password":    {Sentinel{Master: redistest.SentinelMaster}, ReasonAuth},
-		"wrong password": {Sentinel{Master: redistest.SentinelMaster, Password: "wrong"}, ReasonAuth},
+		"another set":    {spec.Sentinel{Master: "other", Password: "secret"}, source.ReasonRefused},
+		"no password":    {spec.Sentinel{Master: redistest.SentinelMaster}, source.ReasonAuth},
+		"wrong password": {spec.Sentinel{Master: redistest.SentinelMaster, Password: "wrong"}, source.ReasonAuth},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := clusterTarget(t, sentinel)
@@ -61,6 +63,6 @@ func TestSentinelRefuses(t *testing.T) {
 		})
 	}
 	target := clusterTarget(t, sentinel)
-	target.Sentinel = &Sentinel{Master: redistest.SentinelMaster, Password: "secret"}
+	target.Sentinel = &spec.Sentinel{Master: redistest.SentinelMaster, Password: "secret"}
 	eventually(t, running(t, target), "swept", func(s *Snapshot) bool { return s.Health.Swept && s.Health.LastSuccess.After(time.Time{}) })
 }

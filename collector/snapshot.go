@@ -4,7 +4,12 @@
 
 package collector
 
-import "time"
+import (
+	"time"
+
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/source"
+)
 
 // Snapshot is the latest state of a target.
 type Snapshot struct {
@@ -12,10 +17,10 @@ type Snapshot struct {
 	Health Health
 	Nodes  []Node // by name
 
-	Databases []Database // sorted by number; nil before the first sweep, or when stale
-	Groups    []Group    // sorted by database, rules in their order
-	Folded    int        // discovered groups that were too many to show
-	Leaks     bool       // the server's clock is known
+	Databases []estimate.Database // sorted by number; nil before the first sweep, or when stale
+	Groups    []estimate.Group    // sorted by database, rules in their order
+	Folded    int                 // discovered groups that were too many to show
+	Leaks     bool                // the server's clock is known
 
 	SelfTest *SelfTest // the last one; nil: none has been made
 }
@@ -36,7 +41,7 @@ type Health struct {
 	SlowBatches  uint64  // that took much longer than usual, in all sweeps
 	Failures     map[string]uint64
 	Commands     map[string]uint64
-	Capabilities []Capability
+	Capabilities []source.Capability
 }
 
 // Node is one Redis server.
@@ -46,6 +51,6 @@ type Node struct {
 	Ping  time.Duration // 0: unknown
 	Sweep *bool         // whether its last sweep succeeded; nil: its keys are not swept
 
-	Info        *Info           // nil before the first answer, or when it is stale
+	Info        *source.Info    // nil before the first answer, or when it is stale
 	Unreclaimed map[int]float64 // share of a database's keys that is expired and not reclaimed, where that is known
 }

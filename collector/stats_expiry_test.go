@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -130,7 +131,7 @@ func TestStatsExpiry(t *testing.T) {
 		without := churning.watch(t, watchedWithout)
 
 		target := targetOf(t, "limit=limit:*@60s")
-		target.Endpoint = Endpoint{Network: "tcp", Address: server.Addr(), Timeout: time.Minute}
+		target.Endpoint = spec.Endpoint{Network: "tcp", Address: server.Addr(), Timeout: time.Minute}
 		w := NewWatcher(target, silentLog())
 		swept := make(chan error, 1)
 		go func() { swept <- w.Run(ctx) }()

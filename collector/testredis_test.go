@@ -13,6 +13,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"keyhealth/collector/classify"
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -74,21 +77,21 @@ func (r *testRedis) size() int64 {
 }
 
 // sweep is what the first sweep with the given groups finds.
-func (r *testRedis) sweep(rules []Rule, presets []Preset) *Snapshot {
+func (r *testRedis) sweep(rules []classify.Rule, presets []classify.Preset) *Snapshot {
 	r.t.Helper()
 	return r.watch(rules, presets).Snapshot()
 }
 
 // watch is a watcher after its first sweep.
-func (r *testRedis) watch(rules []Rule, presets []Preset) *Watcher {
+func (r *testRedis) watch(rules []classify.Rule, presets []classify.Preset) *Watcher {
 	r.t.Helper()
-	target := Target{
+	target := spec.Target{
 		Name:      "test",
-		Endpoint:  Endpoint{Network: "tcp", Address: r.server.Addr(), Timeout: 10 * time.Second},
+		Endpoint:  spec.Endpoint{Network: "tcp", Address: r.server.Addr(), Timeout: 10 * time.Second},
 		Rules:     rules,
 		Presets:   presets,
 		MaxGroups: 10_000,
-		Sweep:     DefaultSweep(),
+		Sweep:     spec.DefaultSweep(),
 	}
 	target.Sweep.Duty = 1
 	ctx, stop := context.WithTimeout(r.t.Context(), time.Minute)
@@ -107,7 +110,7 @@ func (r *testRedis) watch(rules []Rule, presets []Preset) *Watcher {
 }
 
 // health sums up a group as a line, with what is 0 left out.
-func health(g *Group) string {
+func health(g *estimate.Group) string {
 	line := fmt.Sprintf("%s: %v keys", g.Name, g.Keys)
 	add := func(n float64, what string) {
 		if n != 0 {

@@ -14,14 +14,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
+	"keyhealth/collector/sweep"
 )
 
 // Watcher sweeps one target again and again and keeps the last snapshot.
 type Watcher struct {
-	target Target
+	target spec.Target
 	log    *slog.Logger
-	fleet  *fleet
-	sent   *CommandCounts
+	fleet  *sweep.Fleet
+	sent   *source.CommandCounts
 	latest atomic.Pointer[Snapshot]
 
 	publishing sync.Mutex
@@ -38,13 +42,13 @@ type Watcher struct {
 }
 
 // NewWatcher prepares the watcher of a target; nothing is dialled before Run.
-func NewWatcher(target Target, log *slog.Logger) *Watcher {
-	sent := NewCommandCounts()
-	dial := func(endpoint Endpoint, name string) node { return newRedisServer(endpoint, name, sent) }
-	return newWatcher(target, newFleet(target, newTopology(target, dial), rand.Uint64()), sent, log)
+func NewWatcher(target spec.Target, log *slog.Logger) *Watcher {
+	sent := source.NewCommandCounts()
+	dial := func(endpoint spec.Endpoint, name string) source.Node { return source.NewServer(endpoint, name, sent) }
+	return newWatcher(target, sweep.NewFleet(target, source.NewTopology(target, dial), rand.Uint64()), sent, log)
 }
 
-func newWatcher(target Target, fleet *fleet, sent *CommandCounts, log *slog.Logger) *Watcher {
+func newWatcher(target spec.Target, fleet *sweep.Fleet, sent *source.CommandCounts, log *slog.Logger) *Watcher {
 	w := &Watcher{
 		target:  target,
 		log:     log.With("target", target.Name),
@@ -55,7 +59,7 @@ func newWatcher(target Target, fleet *fleet, sent *CommandCounts, log *slog.Logg
 		noticed: noticed{refused: map[string]bool{}},
 	}
 	failures := map[string]uint64{}
-	for _, reason := range reasons {
+	for _, reason := range source.Reasons {
 		failures[reason] = 0
 	}
 	w.state = Snapshot{Target: target.Name, Health: Health{Interval: target.Sweep.Interval, Failures: failures}}
@@ -75,7 +79,7 @@ func (w *Watcher) Ready() bool { return w.Snapshot().Health.Sweeps > 0 }
 
 // outcome is how a sweep ended.
 type outcome struct {
-	visits []visit
+	visits []sweep.Visit
 	err    error // the nodes could not be found
 	took   time.Duration
 }
@@ -83,12 +87,12 @@ type outcome struct {
 // Run sweeps until ctx ends; it returns nil then, with every connection closed
 // and no goroutine left. It is called once.
 func (w *Watcher) Run(ctx context.Context) error {
-	greetings, outcomes := make(chan greeting), make(chan outcome, 1)
+	greetings, outcomes := make(chan sweep.Greeting), make(chan outcome, 1)
 	next, stale := time.NewTimer(0), time.NewTimer(w.target.Sweep.Interval)
 	defer next.Stop()
 	defer stale.Stop()
-	defer w.fleet.wait()
-	greeted := func(hello greeting) {
+	defer w.fleet.Wait()
+	greeted := func(hello sweep.Greeting) {
 		select {
 		case greetings <- hello:
 		case <-ctx.Done(): // nobody listens any more
@@ -106,7 +110,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		case <-next.C:
 			started, sweeping, w.answered = time.Now(), true, false
 			go func() {
-				visits, err := w.fleet.sweep(ctx, greeted)
+				visits, err := w.fleet.Sweep(ctx, greeted)
 				outcomes <- outcome{visits, err, time.Since(started)}
 			}()
 		case hello := <-greetings:
@@ -117,7 +121,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 				return nil
 			}
 			w.finished(done)
-			w.fleet.walkFully(ctx)
+			w.fleet.WalkFully(ctx)
 			next.Reset(w.pause(started))
 		case <-stale.C:
 		}
@@ -133,7 +137,7 @@ func (w *Watcher) publish() {
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 		snapshot.Nodes = append(snapshot.Nodes, w.nodes[name].Node)
 	}
-	snapshot.Health.Commands = w.sent.snapshot()
+	snapshot.Health.Commands = w.sent.Snapshot()
 	snapshot.Health.Failures = maps.Clone(w.state.Health.Failures)
 	w.publishing.Lock()
 	defer w.publishing.Unlock()
@@ -159,7 +163,7 @@ func (w *Watcher) staleAfter() time.Duration {
 func (w *Watcher) pause(started time.Time) time.Duration {
 	interval := w.target.Sweep.Interval
 	if w.failed > 0 {
-		backoff := min(interval, firstRetry<<min(w.failed-1, 20))
+		backoff := min(interval, sweep.FirstRetry<<min(w.failed-1, 20))
 		return backoff/2 + rand.N(backoff/2+1)
 	}
 	if w.state.Health.Sweeps == 1 {

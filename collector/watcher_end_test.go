@@ -9,16 +9,23 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"keyhealth/collector/classify"
+	"keyhealth/collector/estimate"
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
+	"keyhealth/collector/sweep"
+	"keyhealth/collector/tally"
 )
 
 // TestCancel ends Run in each phase: at once, with no error, the connection
 // closed, nothing published, and no goroutine left (or the bubble would fail).
 func TestCancel(t *testing.T) {
-	hangs := func(command string) func(*fakeNode) {
-		return func(n *fakeNode) {
-			n.script(func(ctx context.Context, call fakeCall) error {
-				if call.command == command {
-					return hang(ctx)
+	hangs := func(command string) func(*fake.Node) {
+		return func(n *fake.Node) {
+			n.Script(func(ctx context.Context, call fake.Call) error {
+				if call.Command == command {
+					return fake.Hang(ctx)
 				}
 				return nil
 			})
@@ -26,7 +33,7 @@ func TestCancel(t *testing.T) {
 	}
 	for name, phase := range map[string]struct {
 		after time.Duration
-		setUp func(*fakeNode)
+		setUp func(*fake.Node)
 		doing string // the last command then
 	}{
 		"dial":              {time.Second, hangs("connect"), "connect"},
@@ -36,18 +43,18 @@ func TestCancel(t *testing.T) {
 		"PTTL":              {time.Second, hangs("pttl"), "pttl"},
 		"TIME":              {10 * time.Second, hangs("time"), "time"},
 		"MEMORY USAGE":      {10 * time.Second, hangs("memory"), "memory"},
-		"pause of a walk":   {5 * time.Second, func(n *fakeNode) { n.delay("scan", time.Second) }, "pttl"},
-		"rest of a walk":    {15 * time.Second, func(n *fakeNode) { n.say("redis_version", "8.0.0"); n.delay("scan", 250*time.Millisecond) }, "pttl"},
-		"before a look":     {1900 * time.Millisecond, func(*fakeNode) {}, "info"},
-		"before a third":    {3500 * time.Millisecond, func(*fakeNode) {}, "pttl"},
-		"between sweeps":    {25 * time.Second, func(*fakeNode) {}, "memory"},
-		"back-off":          {2 * time.Second, func(n *fakeNode) { n.script(failOn("connect", cutError())) }, "connect"},
-		"before it started": {0, func(*fakeNode) {}, ""},
+		"pause of a walk":   {5 * time.Second, func(n *fake.Node) { n.Delay("scan", time.Second) }, "pttl"},
+		"rest of a walk":    {15 * time.Second, func(n *fake.Node) { n.Say("redis_version", "8.0.0"); n.Delay("scan", 250*time.Millisecond) }, "pttl"},
+		"before a look":     {1900 * time.Millisecond, func(*fake.Node) {}, "info"},
+		"before a third":    {3500 * time.Millisecond, func(*fake.Node) {}, "pttl"},
+		"between sweeps":    {25 * time.Second, func(*fake.Node) {}, "memory"},
+		"back-off":          {2 * time.Second, func(n *fake.Node) { n.Script(fake.FailOn("connect", fake.CutError())) }, "connect"},
+		"before it started": {0, func(*fake.Node) {}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				n := newFakeNode(t)
-				n.put(0, "limit:%d", 500, 0)
+				n := fake.NewNode(t)
+				n.Put(0, "limit:%d", 500, 0)
 				phase.setUp(n)
 				w := watcherOf(targetOf(t, "limit=limit:*"), n, silentLog())
 				ctx, cancel := context.WithCancel(t.Context())
@@ -57,8 +64,8 @@ func TestCancel(t *testing.T) {
 				done := make(chan error, 1)
 				go func() { done <- w.Run(ctx) }()
 				pass(phase.after)
-				if calls := n.log(""); phase.doing != "" && calls[len(calls)-1].command != phase.doing {
-					t.Errorf("the last command was %s: not the phase meant", calls[len(calls)-1].command)
+				if calls := n.Log(""); phase.doing != "" && calls[len(calls)-1].Command != phase.doing {
+					t.Errorf("the last command was %s: not the phase meant", calls[len(calls)-1].Command)
 				}
 				before, asked := w.Snapshot(), time.Now()
 				cancel()
@@ -68,10 +75,10 @@ func TestCancel(t *testing.T) {
 				if took := time.Since(asked); took > 0 {
 					t.Errorf("took %v to end", took)
 				}
-				if open, _ := n.connections(); open != 0 {
+				if open, _ := n.Connections(); open != 0 {
 					t.Error("the connection was left open")
 				}
-				if after := w.Snapshot(); after.Health.Sweeps != before.Health.Sweeps || after.Health.Failures[ReasonUnreachable] != before.Health.Failures[ReasonUnreachable] {
+				if after := w.Snapshot(); after.Health.Sweeps != before.Health.Sweeps || after.Health.Failures[source.ReasonUnreachable] != before.Health.Failures[source.ReasonUnreachable] {
 					t.Error("the end counts as a sweep")
 				}
 			})
@@ -82,22 +89,22 @@ func TestCancel(t *testing.T) {
 // TestCancelWaitsForTheSweep: when Run has returned, the sweep has too.
 func TestCancelWaitsForTheSweep(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.script(func(ctx context.Context, call fakeCall) error {
-			if call.command == "scan" {
-				_ = hang(ctx)
+		n := fake.NewNode(t)
+		n.Script(func(ctx context.Context, call fake.Call) error {
+			if call.Command == "scan" {
+				_ = fake.Hang(ctx)
 				time.Sleep(50 * time.Millisecond) // the sweep is slow to notice
-				return cutError()
+				return fake.CutError()
 			}
 			return nil
 		})
-		n.set(0, "page:a", 0)
+		n.Set(0, "page:a", 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		if err := watcherOf(targetOf(t, ""), n, silentLog()).Run(ctx); err != nil {
 			t.Errorf("Run: %v", err)
 		}
-		if open, _ := n.connections(); open != 0 {
+		if open, _ := n.Connections(); open != 0 {
 			t.Error("Run returned before its sweep")
 		}
 	})
@@ -107,16 +114,16 @@ func TestCancelWaitsForTheSweep(t *testing.T) {
 func TestCancelDuringTheLastAnswer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for range 50 {
-			n := newFakeNode(t)
+			n := fake.NewNode(t)
 			ctx, cancel := context.WithCancel(t.Context())
-			n.script(func(_ context.Context, call fakeCall) error {
-				if call.command == "scan" {
+			n.Script(func(_ context.Context, call fake.Call) error {
+				if call.Command == "scan" {
 					cancel()
-					return cutError()
+					return fake.CutError()
 				}
 				return nil
 			})
-			n.set(0, "page:a", 0)
+			n.Set(0, "page:a", 0)
 			w := watcherOf(targetOf(t, ""), n, silentLog())
 			if err := w.Run(ctx); err != nil {
 				t.Fatalf("Run: %v", err)
@@ -133,11 +140,11 @@ func TestCancelDuringTheLastAnswer(t *testing.T) {
 func TestFailureRightAfterInfo(t *testing.T) {
 	for range 30 {
 		bubble(t, func(t *testing.T) {
-			n := newFakeNode(t)
-			n.say("redis_mode", "cluster")
+			n := fake.NewNode(t)
+			n.Say("redis_mode", "cluster")
 			w := watch(t, targetOf(t, ""), n)
 			pass(25 * time.Second) // no back-off is that long so soon
-			if s := w.Snapshot(); s.Health.Sweeps != 1 || !s.Health.Up || s.Nodes[0].Info == nil || s.Health.Failures[ReasonCluster] != 1 {
+			if s := w.Snapshot(); s.Health.Sweeps != 1 || !s.Health.Up || s.Nodes[0].Info == nil || s.Health.Failures[source.ReasonCluster] != 1 {
 				t.Fatalf("%+v", s.Health)
 			}
 		})
@@ -147,7 +154,7 @@ func TestFailureRightAfterInfo(t *testing.T) {
 // TestReadersSeeWholeSnapshots: sweep k of this test finds k keys, every third
 // one fails; whatever a reader gets is the state after one of them.
 func TestReadersSeeWholeSnapshots(t *testing.T) {
-	n := newFakeNode(t)
+	n := fake.NewNode(t)
 	w := watcherOf(targetOf(t, "limit=limit:*@1h"), n, silentLog())
 	stop, failed := make(chan struct{}), make(chan string, 4)
 	var readers sync.WaitGroup
@@ -166,26 +173,26 @@ func TestReadersSeeWholeSnapshots(t *testing.T) {
 			}
 		})
 	}
-	described := newClassifier(w.target.Rules, nil)
-	pools := newPools(w.target.Sweep)
+	described := classify.New(w.target.Rules, nil)
+	pools := estimate.NewPools(w.target.Sweep)
 	for k := range 600 {
 		nth := k + 1
-		w.greeted(greeting{node: n.name(), info: Info{}, ping: time.Duration(nth)})
-		visited := visit{node: n.name(), shard: n.name(), info: &Info{}, swept: true, err: cutError()}
+		w.greeted(sweep.Greeting{Node: n.Name(), Info: source.Info{}, Ping: time.Duration(nth)})
+		visited := sweep.Visit{Node: n.Name(), Shard: n.Name(), Info: &source.Info{}, Swept: true, Err: fake.CutError()}
 		if nth%3 == 0 {
-			w.finished(outcome{visits: []visit{visited}, took: time.Duration(nth)})
+			w.finished(outcome{visits: []sweep.Visit{visited}, took: time.Duration(nth)})
 			continue
 		}
-		c := counting{classifier: described, suspects: newNameStore(rand.New(rand.NewPCG(1, 1)), limitedTo)}
-		d := c.newDBTally(0, true)
-		d.walked, d.share = true, 1
+		c := tally.Counting{Classifier: described, Suspects: tally.NewStore(rand.New(rand.NewPCG(1, 1)), tally.LimitedTo)}
+		d := c.NewDatabase(0, true)
+		d.Walked, d.Share = true, 1
 		for range nth {
-			c.add(d, meeting{name: "limit:a", ttl: 1000})
+			c.Add(d, tally.Meeting{Name: "limit:a", TTL: 1000})
 		}
-		result := &swept{Counted: Counted{Databases: []*dbTally{d}}, examined: int64(nth), share: 1}
-		result.Counted.settle(pools, &c, time.Now())
-		visited.result, visited.err = result, nil
-		w.finished(outcome{visits: []visit{visited}, took: time.Duration(nth)})
+		result := &sweep.Result{Counted: estimate.Counted{Databases: []*tally.Database{d}}, Examined: int64(nth), Share: 1}
+		result.Counted.Settle(pools, &c, time.Now())
+		visited.Result, visited.Err = result, nil
+		w.finished(outcome{visits: []sweep.Visit{visited}, took: time.Duration(nth)})
 	}
 	close(stop)
 	readers.Wait()
@@ -224,8 +231,8 @@ func torn(s *Snapshot) string {
 // detector.
 func TestScrapesWhileSweeping(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "limit:%d", 1000, 0)
+		n := fake.NewNode(t)
+		n.Put(0, "limit:%d", 1000, 0)
 		w := watch(t, targetOf(t, "limit=limit:*@1h"), n)
 		c := New(w.Watcher)
 		for range 4 {

@@ -7,16 +7,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
 )
 
 // TestLog: one line for each change of state, and none for more of the same.
 func TestLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "limit:%d", 10, 0)
+		n := fake.NewNode(t)
+		n.Put(0, "limit:%d", 10, 0)
 		w := watch(t, targetOf(t, "limit=limit:*@1h"), n)
-		deny := func(command string, denied bool) func() { return func() { n.deny(command, denied) } }
-		script := func(f func(context.Context, fakeCall) error) func() { return func() { n.script(f) } }
+		deny := func(command string, denied bool) func() { return func() { n.Deny(command, denied) } }
+		script := func(f func(context.Context, fake.Call) error) func() { return func() { n.Script(f) } }
 		for _, step := range []struct {
 			name   string
 			change func()
@@ -24,14 +27,14 @@ func TestLog(t *testing.T) {
 		}{
 			{"start", func() {}, []string{`level=INFO msg="First sweep done" target=shop keys_examined=10`}},
 			{"nothing new", func() {}, nil},
-			{"down", script(failOn("connect", cutError())), []string{`level=ERROR msg="Sweep failed" target=shop reason=unreachable`}},
+			{"down", script(fake.FailOn("connect", fake.CutError())), []string{`level=ERROR msg="Sweep failed" target=shop reason=unreachable`}},
 			{"still down", func() {}, nil},
-			{"another reason", script(failOn("connect", refusal("LOADING"))), []string{`level=ERROR msg="Sweep failed" target=shop reason=loading`}},
+			{"another reason", script(fake.FailOn("connect", source.Refusal("LOADING"))), []string{`level=ERROR msg="Sweep failed" target=shop reason=loading`}},
 			{"up", script(nil), []string{`level=INFO msg="Sweeps succeed again"`}},
 			{"a capability refused", deny("memory", true), []string{`level=WARN msg="Redis refuses a command" target=shop capability=memory_usage`}},
 			{"still refused", func() {}, nil},
 			{"another one too", deny("time", true), []string{`capability=time permit_with="ACL SETUSER <user> +time"`}},
-			{"both permitted", func() { n.deny("time", false); n.deny("memory", false) }, []string{
+			{"both permitted", func() { n.Deny("time", false); n.Deny("memory", false) }, []string{
 				`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`, `capability=time`,
 			}},
 			{"a required one", deny("scan", true), []string{`level=ERROR msg="Sweep failed" target=shop reason=no_permission`, `capability=scan permit_with="ACL SETUSER <user> +scan"`}},
@@ -50,14 +53,14 @@ func TestLog(t *testing.T) {
 // TestLogOfAFirstFailure: the success after it is no first sweep.
 func TestLogOfAFirstFailure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.script(failOn("connect", &Failure{Reason: ReasonAuth, Err: errors.New("Redis answered WRONGPASS")}))
+		n := fake.NewNode(t)
+		n.Script(fake.FailOn("connect", &source.Failure{Reason: source.ReasonAuth, Err: errors.New("Redis answered WRONGPASS")}))
 		w := watch(t, targetOf(t, ""), n)
 		pass(time.Minute)
 		if lines := w.log(); len(lines) != 1 || !strings.Contains(lines[0], "reason=auth err=") || !strings.Contains(lines[0], "hint=") {
 			t.Errorf("logged %q", lines)
 		}
-		n.script(nil)
+		n.Script(nil)
 		pass(time.Minute)
 		if lines := w.log(); len(lines) != 1 || !strings.Contains(lines[0], "Sweeps succeed again") {
 			t.Errorf("logged %q", lines)

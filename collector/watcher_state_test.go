@@ -8,15 +8,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
 )
 
 // TestInfoIsPublishedFirst: what INFO says does not wait for the keys.
 func TestInfoIsPublishedFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.set(0, "page:a", 0)
-		n.delay("ping", 3*time.Millisecond)
-		n.delay("scan", 30*time.Second)
+		n := fake.NewNode(t)
+		n.Set(0, "page:a", 0)
+		n.Delay("ping", 3*time.Millisecond)
+		n.Delay("scan", 30*time.Second)
 		w := watch(t, targetOf(t, ""), n)
 		pass(time.Second)
 		s := w.Snapshot()
@@ -36,34 +39,34 @@ func TestInfoIsPublishedFirst(t *testing.T) {
 // TestHealth goes through good and bad times.
 func TestHealth(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "limit:%d", 10, 0)
-		n.delay("ping", time.Millisecond)
-		n.script(failOn("connect", cutError()))
+		n := fake.NewNode(t)
+		n.Put(0, "limit:%d", 10, 0)
+		n.Delay("ping", time.Millisecond)
+		n.Script(fake.FailOn("connect", fake.CutError()))
 		target := targetOf(t, "limit=limit:*@1h")
 		target.Sweep.StaleAfter = time.Hour
 		w := watch(t, target, n)
 		for _, step := range []struct {
 			name      string
-			script    func(context.Context, fakeCall) error
+			script    func(context.Context, fake.Call) error
 			up, swept bool
 			reason    string // of failures that were added
 		}{
-			{"down from the start", failOn("connect", cutError()), false, false, ReasonUnreachable},
+			{"down from the start", fake.FailOn("connect", fake.CutError()), false, false, source.ReasonUnreachable},
 			{"up", nil, true, true, ""},
 			{"still up", nil, true, true, ""},
-			{"INFO but no keys", failOn("scan", refusal("BUSY")), true, false, ReasonBusy},
-			{"down again", failOn("connect", cutError()), false, false, ReasonUnreachable},
-			{"INFO refused", failOn("info", refusal("LOADING")), false, false, ReasonLoading},
-			{"broken in the middle", failOn("pttl", cutError()), true, false, ReasonUnreachable},
+			{"INFO but no keys", fake.FailOn("scan", source.Refusal("BUSY")), true, false, source.ReasonBusy},
+			{"down again", fake.FailOn("connect", fake.CutError()), false, false, source.ReasonUnreachable},
+			{"INFO refused", fake.FailOn("info", source.Refusal("LOADING")), false, false, source.ReasonLoading},
+			{"broken in the middle", fake.FailOn("pttl", fake.CutError()), true, false, source.ReasonUnreachable},
 			{"up again", nil, true, true, ""},
 		} {
 			synctest.Wait()
-			for open, _ := n.connections(); open > 0; open, _ = n.connections() {
+			for open, _ := n.Connections(); open > 0; open, _ = n.Connections() {
 				pass(time.Second) // a sweep that has begun ends as the step before
 			}
 			before := w.Snapshot().Health
-			n.script(step.script)
+			n.Script(step.script)
 			pass(time.Minute + 5*time.Second) // a back-off ends within an interval
 			s := w.Snapshot()
 			h := s.Health
@@ -76,7 +79,7 @@ func TestHealth(t *testing.T) {
 			if h.Sweeps <= before.Sweeps {
 				t.Errorf("%s: %d sweeps, %d before", step.name, h.Sweeps, before.Sweeps)
 			}
-			for _, reason := range reasons {
+			for _, reason := range source.Reasons {
 				if added := h.Failures[reason] - before.Failures[reason]; (reason == step.reason) != (added > 0) || added > h.Sweeps-before.Sweeps {
 					t.Errorf("%s: %d failures by %s in %d sweeps", step.name, added, reason, h.Sweeps-before.Sweeps)
 				}
@@ -105,9 +108,9 @@ func TestStale(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				n := newFakeNode(t)
-				n.put(0, "page:%d", 10, 0)
-				n.delay("scan", test.scan)
+				n := fake.NewNode(t)
+				n.Put(0, "page:%d", 10, 0)
+				n.Delay("scan", test.scan)
 				target := targetOf(t, "")
 				target.Sweep.MemorySamples, target.Sweep.StaleAfter = 0, test.staleAfter
 				w := watch(t, target, n)
@@ -116,10 +119,10 @@ func TestStale(t *testing.T) {
 				if good.Databases == nil || good.Health.StaleAfter != test.want {
 					t.Fatalf("stale after %v, data: %v", good.Health.StaleAfter, good.Databases)
 				}
-				n.script(func(context.Context, fakeCall) error { return cutError() })
+				n.Script(func(context.Context, fake.Call) error { return fake.CutError() })
 				pass(test.want - 2*time.Millisecond)
 				s := w.Snapshot()
-				if s.Health.Up || s.Health.Failures[ReasonUnreachable] == 0 {
+				if s.Health.Up || s.Health.Failures[source.ReasonUnreachable] == 0 {
 					t.Fatal("no sweep has failed meanwhile")
 				}
 				if s.Nodes[0].Info == nil || s.Databases == nil || len(s.Groups) != len(good.Groups) {
@@ -130,10 +133,10 @@ func TestStale(t *testing.T) {
 				if s.Nodes[0].Info != nil || s.Databases != nil || s.Groups != nil {
 					t.Error("the data are too old and still there")
 				}
-				if s.Health.LastSuccess != good.Health.LastSuccess || s.Health.Sweeps < 2 || s.Health.Failures[ReasonUnreachable] == 0 || s.Health.StaleAfter != test.want {
+				if s.Health.LastSuccess != good.Health.LastSuccess || s.Health.Sweeps < 2 || s.Health.Failures[source.ReasonUnreachable] == 0 || s.Health.StaleAfter != test.want {
 					t.Errorf("the health went with the data: %+v", s.Health)
 				}
-				n.script(nil)
+				n.Script(nil)
 				pass(test.scan + 2*time.Minute)
 				if s = w.Snapshot(); s.Nodes[0].Info == nil || s.Databases == nil || s.Groups == nil || !s.Health.Swept {
 					t.Error("the data did not come back")
@@ -147,11 +150,11 @@ func TestStale(t *testing.T) {
 // met; only what a sweep found is withdrawn.
 func TestStaleDataOfANodeThatAnswers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "page:%d", 10, 0)
+		n := fake.NewNode(t)
+		n.Put(0, "page:%d", 10, 0)
 		w := watch(t, targetOf(t, ""), n)
 		pass(time.Second)
-		n.script(failOn("scan", refusal("BUSY")))
+		n.Script(fake.FailOn("scan", source.Refusal("BUSY")))
 		pass(10 * time.Minute)
 		if s := w.Snapshot(); s.Nodes[0].Info == nil || !s.Health.Up || s.Databases != nil || s.Groups != nil {
 			t.Errorf("info %v, databases %v", s.Nodes[0].Info != nil, s.Databases)

@@ -11,19 +11,24 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
+	"keyhealth/collector/sweep"
 )
 
 // watched is a watcher that runs, and what it logs.
 type watched struct {
 	*Watcher
-	node   *fakeNode
+	node   *fake.Node
 	lines  bytes.Buffer
 	cancel context.CancelFunc
 	done   chan error
 }
 
 // watch starts a watcher that is stopped when the test ends.
-func watch(t *testing.T, target Target, n *fakeNode) *watched {
+func watch(t *testing.T, target spec.Target, n *fake.Node) *watched {
 	w := &watched{node: n, done: make(chan error, 1)}
 	w.Watcher = watcherOf(target, n, slog.New(slog.NewTextHandler(&w.lines, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -47,10 +52,10 @@ func watch(t *testing.T, target Target, n *fakeNode) *watched {
 }
 
 // watcherOf is a watcher whose random choices are always the same.
-func watcherOf(target Target, n *fakeNode, log *slog.Logger) *Watcher {
-	target.Endpoint.Address = n.name()
-	topology := newTopology(target, func(Endpoint, string) node { return n })
-	return newWatcher(target, newFleet(target, topology, 1), n.sent, log)
+func watcherOf(target spec.Target, n *fake.Node, log *slog.Logger) *Watcher {
+	target.Endpoint.Address = n.Name()
+	topology := source.NewTopology(target, func(spec.Endpoint, string) source.Node { return n })
+	return newWatcher(target, sweep.NewFleet(target, topology, 1), n.Sent, log)
 }
 
 // log is what was logged since it was last asked for, a line each.
@@ -65,17 +70,17 @@ func (w *watched) log() []string {
 
 // starts are the times from the first sweep's start to that of each, the first
 // one's since began.
-func starts(n *fakeNode, began time.Time) (since []time.Duration) {
-	for _, call := range n.log("connect") {
-		since = append(since, call.at.Sub(began))
+func starts(n *fake.Node, began time.Time) (since []time.Duration) {
+	for _, call := range n.Log("connect") {
+		since = append(since, call.At.Sub(began))
 	}
 	return since
 }
 
 func TestSchedule(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.put(0, "limit:%d", 10, 0) // a sweep takes 2 to 3 s
+		n := fake.NewNode(t)
+		n.Put(0, "limit:%d", 10, 0) // a sweep takes 2 to 3 s
 		began := time.Now()
 		watch(t, targetOf(t, "limit=limit:*@1h"), n)
 		pass(10 * time.Minute)
@@ -103,7 +108,7 @@ func TestPhase(t *testing.T) {
 	seen := map[time.Duration]string{}
 	for _, name := range []string{"shop", "login", "api", "shop"} {
 		bubble(t, func(t *testing.T) {
-			n := newFakeNode(t)
+			n := fake.NewNode(t)
 			target := targetOf(t, "")
 			target.Name = name
 			began := time.Now()
@@ -123,9 +128,9 @@ func TestPhase(t *testing.T) {
 
 func TestLongSweepDelaysTheNext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.set(0, "page:a", 0)
-		n.delay("scan", 100*time.Second)
+		n := fake.NewNode(t)
+		n.Set(0, "page:a", 0)
+		n.Delay("scan", 100*time.Second)
 		began := time.Now()
 		watch(t, targetOf(t, ""), n)
 		pass(950 * time.Second)
@@ -134,7 +139,7 @@ func TestLongSweepDelaysTheNext(t *testing.T) {
 				t.Errorf("sweep %d began after %v, want %v", i+1, at, want)
 			}
 		}
-		if _, most := n.connections(); most != 1 {
+		if _, most := n.Connections(); most != 1 {
 			t.Errorf("%d sweeps at a time", most)
 		}
 	})
@@ -144,10 +149,10 @@ func TestLongSweepDelaysTheNext(t *testing.T) {
 // often, and never less often than the interval; never in step with others.
 func TestBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.script(func(_ context.Context, call fakeCall) error {
-			if call.command == "connect" {
-				return cutError()
+		n := fake.NewNode(t)
+		n.Script(func(_ context.Context, call fake.Call) error {
+			if call.Command == "connect" {
+				return fake.CutError()
 			}
 			return nil
 		})
@@ -168,12 +173,12 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("%d attempts, no two at the same part of their back-off would be %d: %d", len(at), len(at)-1, len(parts))
 		}
 
-		n.script(nil)
+		n.Script(nil)
 		pass(time.Minute)
 		if !w.Snapshot().Health.Swept {
 			t.Fatal("the node is up again and was not swept within an interval")
 		}
-		n.forget()
+		n.Forget()
 		pass(3 * time.Minute)
 		at = starts(n, began)
 		if len(at) != 3 || at[2]-at[1] != time.Minute {
@@ -186,21 +191,21 @@ func TestBackoff(t *testing.T) {
 // because it refuses something, whatever went wrong before.
 func TestRefusalIsRetriedAtTheInterval(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
+		n := fake.NewNode(t)
 		first := true
-		n.script(func(_ context.Context, call fakeCall) error {
+		n.Script(func(_ context.Context, call fake.Call) error {
 			switch {
-			case call.command == "connect" && first:
+			case call.Command == "connect" && first:
 				first = false
-				return cutError()
-			case call.command == "info":
+				return fake.CutError()
+			case call.Command == "info":
 				return nil
-			case call.command == "scan":
-				return refusal("NOPERM")
+			case call.Command == "scan":
+				return source.Refusal("NOPERM")
 			}
 			return nil
 		})
-		n.set(0, "page:a", 0)
+		n.Set(0, "page:a", 0)
 		began := time.Now()
 		watch(t, targetOf(t, ""), n)
 		pass(5 * time.Minute)
@@ -220,15 +225,15 @@ func TestRefusalIsRetriedAtTheInterval(t *testing.T) {
 // is no reason for more of them.
 func TestTooLongSweepIsRetriedAtTheInterval(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		n.script(func(ctx context.Context, call fakeCall) error {
-			if call.command == "scan" {
+		n := fake.NewNode(t)
+		n.Script(func(ctx context.Context, call fake.Call) error {
+			if call.Command == "scan" {
 				<-ctx.Done()
-				return cutError()
+				return fake.CutError()
 			}
 			return nil
 		})
-		n.set(0, "page:a", 0)
+		n.Set(0, "page:a", 0)
 		target := targetOf(t, "")
 		target.Sweep.Timeout = 5 * time.Second
 		began := time.Now()
@@ -243,10 +248,10 @@ func TestTooLongSweepIsRetriedAtTheInterval(t *testing.T) {
 // TestNothingBeforeRun: a watcher that does not run yet has dialled nothing.
 func TestNothingBeforeRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		n := newFakeNode(t)
+		n := fake.NewNode(t)
 		w := watcherOf(targetOf(t, ""), n, silentLog())
 		pass(time.Hour)
-		if len(n.log("")) > 0 || w.Ready() || w.Snapshot().Health.Up {
+		if len(n.Log("")) > 0 || w.Ready() || w.Snapshot().Health.Up {
 			t.Error("something happened before Run")
 		}
 		synctest.Wait()

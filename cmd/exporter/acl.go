@@ -10,7 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 )
 
 const aclCommand = "acl"
@@ -49,13 +50,13 @@ type need struct{ rule, why string }
 // uses is what of a target decides about permissions.
 type uses struct{ limits, bigKeys, cluster, mayBeCluster, databases, memory, types, selfTest bool }
 
-func usesOf(target collector.Target) uses {
-	limits := slices.ContainsFunc(target.Rules, func(r collector.Rule) bool { return r.Limit > 0 })
-	typed := slices.ContainsFunc(target.Presets, func(p collector.Preset) bool { return p.Type != "" })
+func usesOf(target spec.Target) uses {
+	limits := slices.ContainsFunc(target.Rules, func(r classify.Rule) bool { return r.Limit > 0 })
+	typed := slices.ContainsFunc(target.Presets, func(p classify.Preset) bool { return p.Type != "" })
 	big := target.Sweep.BigKeys.Budget > 0
 	others := target.Databases == nil || slices.ContainsFunc(target.Databases, func(number int) bool { return number != 0 })
-	auto := target.Cluster == collector.ClusterAuto && target.Sentinel == nil && target.Endpoint.Network != "unix"
-	cluster := target.Cluster == collector.ClusterAlways || auto && len(target.Seeds) > 0
+	auto := target.Cluster == spec.ClusterAuto && target.Sentinel == nil && target.Endpoint.Network != "unix"
+	cluster := target.Cluster == spec.ClusterAlways || auto && len(target.Seeds) > 0
 	return uses{
 		limits: limits, bigKeys: big, types: limits || big || typed,
 		memory:  limits || big || target.Sweep.MemorySamples > 0,
@@ -81,7 +82,7 @@ func clusterNeeds(replicas, selfTest bool) []need {
 }
 
 // serverNeeds are the permissions on the servers that hold the keys.
-func serverNeeds(target collector.Target, version serverVersion) []need {
+func serverNeeds(target spec.Target, version serverVersion) []need {
 	u := usesOf(target)
 	needs := []need{
 		{"+ping", "the round trip's time, which does not count as Redis' work"},
@@ -138,7 +139,7 @@ func aclLine(version serverVersion, keys string, needs []need) string {
 }
 
 // aclLines are the rules for a target: on its servers, and on its Sentinels.
-func aclLines(target collector.Target, version serverVersion) []string {
+func aclLines(target spec.Target, version serverVersion) []string {
 	lines := []string{aclLine(version, "~*", serverNeeds(target, version))}
 	if target.SelfTest > 0 && hasSelectors(version) {
 		lines[0] = withSelfTest(lines[0])
@@ -150,7 +151,7 @@ func aclLines(target collector.Target, version serverVersion) []string {
 }
 
 // aclFor says which targets the rules above it are for.
-func aclFor(target collector.Target, version serverVersion, names []string) string {
+func aclFor(target spec.Target, version serverVersion, names []string) string {
 	of := fmt.Sprintf("%s, on servers of version %s", plain(strings.Join(names, ", ")), version)
 	switch {
 	case target.Sentinel == nil:
@@ -162,7 +163,7 @@ func aclFor(target collector.Target, version serverVersion, names []string) stri
 }
 
 // aclReasons says why each permission of the targets is needed, once.
-func aclReasons(targets []collector.Target, version serverVersion) string {
+func aclReasons(targets []spec.Target, version serverVersion) string {
 	needs := []need{}
 	if version.atLeast(6, 2) {
 		needs = append(needs, need{"resetchannels", "no Pub/Sub"})

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 func checkConfig(w io.Writer, cfg *config) {
@@ -76,7 +76,7 @@ func (c *config) inForce(row setting) string {
 	return plain(text)
 }
 
-func printRules(w io.Writer, title string, rules []collector.Rule) {
+func printRules(w io.Writer, title string, rules []classify.Rule) {
 	if len(rules) == 0 {
 		fmt.Fprintf(w, "\nNo groups are described: see %s.\n", nameGroups)
 		return
@@ -90,7 +90,7 @@ func printRules(w io.Writer, title string, rules []collector.Rule) {
 		if rule.Limit > 0 {
 			limit = strconv.FormatInt(rule.Limit, 10)
 		}
-		if rule.TTL != collector.Persistent {
+		if rule.TTL != classify.Persistent {
 			maxTTL = rule.MaxTTL.String()
 		}
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%t\t%s\t%t\n",
@@ -104,7 +104,7 @@ func printRules(w io.Writer, title string, rules []collector.Rule) {
 }
 
 // printPresets names the presets that are in force.
-func printPresets(w io.Writer, title string, presets []collector.Preset) {
+func printPresets(w io.Writer, title string, presets []classify.Preset) {
 	if len(presets) == 0 {
 		fmt.Fprintf(w, "\nNo presets are in force: see %s.\n", namePresets)
 		return

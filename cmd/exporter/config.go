@@ -9,15 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 )
 
 // config is what the commands work on.
 type config struct {
 	settings
 
-	rules     []collector.Rule // in order: the first match wins
-	discovery collector.Discovery
+	rules     []classify.Rule // in order: the first match wins
+	discovery classify.Discovery
 	given     map[string]secret // what was set, by environment or flag, by name
 	flagOf    map[string]string // the flag of a setting that was given by flag
 
@@ -99,8 +100,8 @@ func (c *config) apply(line flags) {
 }
 
 // target is what the collector is to watch.
-func (c *config) target() collector.Target {
-	endpoint := collector.Endpoint{
+func (c *config) target() spec.Target {
+	endpoint := spec.Endpoint{
 		Network:      c.Redis.URL.network,
 		Address:      c.Redis.URL.addresses[0],
 		Username:     c.Redis.Username.reveal(),
@@ -112,7 +113,7 @@ func (c *config) target() collector.Target {
 		endpoint.Username, endpoint.Password = c.Redis.URL.username.reveal(), c.Redis.URL.password.reveal()
 	}
 	if c.Redis.URL.usesTLS() {
-		endpoint.TLS = &collector.TLS{
+		endpoint.TLS = &spec.TLS{
 			CAFile:     c.Redis.TLS.CAFile,
 			CertFile:   c.Redis.TLS.CertFile,
 			KeyFile:    c.Redis.TLS.KeyFile,
@@ -120,7 +121,7 @@ func (c *config) target() collector.Target {
 			SkipVerify: c.Redis.TLS.SkipVerify,
 		}
 	}
-	return collector.Target{
+	return spec.Target{
 		Name:      c.TargetName,
 		Endpoint:  endpoint,
 		Seeds:     c.Redis.URL.addresses[1:],
@@ -133,7 +134,7 @@ func (c *config) target() collector.Target {
 		Discovery: c.discovery,
 		MaxGroups: int(c.MaxGroups),
 		SelfTest:  time.Duration(c.SelftestInterval),
-		Sweep: collector.Sweep{
+		Sweep: spec.Sweep{
 			Interval:      time.Duration(c.Sweep.Interval),
 			MaxKeys:       int64(c.Sweep.MaxKeys),
 			Duty:          c.Sweep.Duty,
@@ -144,7 +145,7 @@ func (c *config) target() collector.Target {
 			FullEvery:     time.Duration(c.Sweep.FullEvery),
 			FullTimeout:   c.fullTimeout(),
 			Pool:          int(c.Sweep.Pool),
-			BigKeys: collector.BigKeySearch{
+			BigKeys: spec.BigKeySearch{
 				Bytes:    int64(c.BigKey.Bytes),
 				Elements: int64(c.BigKey.Elements),
 				Budget:   int(c.BigKey.Budget),
@@ -153,21 +154,21 @@ func (c *config) target() collector.Target {
 	}
 }
 
-func (c *config) clusterMode() collector.ClusterMode {
+func (c *config) clusterMode() spec.ClusterMode {
 	switch c.Redis.Cluster {
 	case "true":
-		return collector.ClusterAlways
+		return spec.ClusterAlways
 	case "false":
-		return collector.ClusterNever
+		return spec.ClusterNever
 	}
-	return collector.ClusterAuto
+	return spec.ClusterAuto
 }
 
-func (c *config) sentinel() *collector.Sentinel {
+func (c *config) sentinel() *spec.Sentinel {
 	if !c.Redis.URL.isSentinel() {
 		return nil
 	}
-	return &collector.Sentinel{
+	return &spec.Sentinel{
 		Master:       c.Redis.URL.master,
 		Username:     c.Sentinel.Username.reveal(),
 		PasswordFile: c.Sentinel.PasswordFile,

@@ -14,7 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // fileKey describes a key of a group, for error lines and the documentation.
@@ -53,10 +53,10 @@ func discoveryKeys() []fileKey {
 
 // configFile is the file's content.
 type configFile struct {
-	Groups    []collector.Rule    `yaml:"groups"`
-	Presets   *presetNames        `yaml:"presets"` // nil: the file does not say
-	Discovery collector.Discovery `yaml:"discovery"`
-	Typed     []typedTarget       `yaml:"targets"`
+	Groups    []classify.Rule    `yaml:"groups"`
+	Presets   *presetNames       `yaml:"presets"` // nil: the file does not say
+	Discovery classify.Discovery `yaml:"discovery"`
+	Typed     []typedTarget      `yaml:"targets"`
 
 	targets []*fileTarget // nil: the file names none
 }
@@ -65,7 +65,7 @@ type configFile struct {
 // file has no groups.
 func parseConfigFile(path string, content []byte) (configFile, []problem) {
 	f := &fileReader{path: path}
-	file := configFile{Discovery: collector.DefaultDiscovery()}
+	file := configFile{Discovery: classify.DefaultDiscovery()}
 	var root yaml.Node
 	if err := f.decodeOnly(content, &root, false); err != nil {
 		return file, f.fault(0, "%s", yamlReason(err))
@@ -85,9 +85,9 @@ func parseConfigFile(path string, content []byte) (configFile, []problem) {
 	f.described(file.Groups, groups, "", file.Discovery)
 	for i, t := range targets {
 		t.decoded(file.Typed[i])
-		discovery := collector.DefaultDiscovery()
+		discovery := classify.DefaultDiscovery()
 		if t.discovery != nil {
-			discovery = collector.Discovery(*t.discovery)
+			discovery = classify.Discovery(*t.discovery)
 		}
 		f.described(t.groups, t.groupNodes, t.description+": ", discovery)
 	}
@@ -95,14 +95,14 @@ func parseConfigFile(path string, content []byte) (configFile, []problem) {
 }
 
 // described checks groups, whose nodes are given, and a discovery.
-func (f *fileReader) described(rules []collector.Rule, nodes []*yaml.Node, where string, discovery collector.Discovery) {
+func (f *fileReader) described(rules []classify.Rule, nodes []*yaml.Node, where string, discovery classify.Discovery) {
 	if err := discovery.Validate(); err != nil {
 		f.fault(0, "%sdiscovery: %s", where, err)
 		return
 	}
 	for i := range rules {
 		// One more at a time: the first that is refused is the one at fault.
-		if err := collector.ValidateRules(rules[:i+1]); err != nil {
+		if err := classify.ValidateRules(rules[:i+1]); err != nil {
 			f.fault(nodes[i].Line, "%s%s", where, err)
 			return
 		}
@@ -147,7 +147,7 @@ func (f *fileReader) top(root *yaml.Node) (groups []*yaml.Node, targets []*fileT
 	for key, value := range f.pairs(root, "the file", []string{"groups", "presets", "discovery", "targets"}) {
 		switch key.Value {
 		case "discovery":
-			f.values(value, "discovery", discoveryKeys(), &collector.Discovery{})
+			f.values(value, "discovery", discoveryKeys(), &classify.Discovery{})
 		case "presets":
 			f.presets(value)
 		case "targets":
@@ -169,7 +169,7 @@ func (f *fileReader) groups(key, list *yaml.Node) []*yaml.Node {
 		return nil
 	}
 	for _, group := range list.Content {
-		f.values(group, "a group", groupKeys(), &collector.Rule{})
+		f.values(group, "a group", groupKeys(), &classify.Rule{})
 	}
 	return list.Content
 }

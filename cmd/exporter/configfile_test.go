@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 func TestConfigFile(t *testing.T) {
@@ -31,7 +31,7 @@ func TestConfigFile(t *testing.T) {
 		{"targets of the file", "groups: [{name: a, match: b}]\ntargets: [{name: shop, url: 'redis://h', groups: [{name: c, match: d}]}]", "a:[b]"},
 		{"duplicate key", "groups:\n- name: a\n  match: b\n  name: c", "f.yml, line 4: the key name is given twice"},
 		{"duplicate top key", "groups: []\ngroups: []", "f.yml, line 2: the key groups is given twice"},
-		{"unknown key from a merge", "groups: [{name: a, match: b, <<: {windw: 1h}}]", "f.yml: yaml: unmarshal errors: line 1: field windw not found in type collector.Rule"},
+		{"unknown key from a merge", "groups: [{name: a, match: b, <<: {windw: 1h}}]", "f.yml: yaml: unmarshal errors: line 1: field windw not found in type classify.Rule"},
 		{"list", "- a", "f.yml, line 1: the file must be keys with values, such as groups: ..."},
 		{"text", "a", "f.yml, line 1: the file must be keys with values, such as groups: ..."},
 		{"groups as mapping", "groups:\n  a: b", "f.yml, line 1: groups must be a list: - name: ..."},
@@ -84,11 +84,11 @@ func TestEveryKeyOfARuleIsDescribed(t *testing.T) {
 		described = append(described, key.name)
 	}
 	inRule := []string{}
-	for field := range reflect.TypeFor[collector.Rule]().Fields() {
+	for field := range reflect.TypeFor[classify.Rule]().Fields() {
 		inRule = append(inRule, field.Tag.Get("yaml"))
 	}
 	if got, want := fmt.Sprint(described), fmt.Sprint(inRule); len(inRule) == 0 || !sameWords(described, inRule) {
-		t.Errorf("described %s, in collector.Rule %s", got, want)
+		t.Errorf("described %s, in classify.Rule %s", got, want)
 	}
 }
 
@@ -142,7 +142,7 @@ func FuzzConfigFile(f *testing.F) {
 				t.Errorf("a problem of several lines: %q", p.String())
 			}
 		}
-		if len(problems) == 0 && collector.ValidateRules(file.Groups) != nil {
+		if len(problems) == 0 && classify.ValidateRules(file.Groups) != nil {
 			t.Errorf("invalid rules were taken: %+v", file.Groups)
 		}
 		if len(problems) > 0 {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"keyhealth/collector"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/demo"
 )
 
@@ -52,7 +52,7 @@ func serveDemo(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 	greeting := &welcomed{d, func() { welcome(stdout, cfg, redisPort) }}
 	return serveTargets(ctx, cfg, service{
 		tasks: []task{greeting},
-		watch: newWatchers(log, []collector.Target{target}),
+		watch: newWatchers(log, []spec.Target{target}),
 		log:   log,
 	}, stderr)
 }

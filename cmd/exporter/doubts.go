@@ -8,14 +8,14 @@ import (
 	"regexp"
 	"strings"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // asRegexp are the marks of a regular expression that no Redis glob has a use for.
 var asRegexp = regexp.MustCompile(`^\^|\$$|\.\*|\.\+|\\[dws]|\([^)]*\|`)
 
 // doubts are the reasons to look at the rules again, one line each.
-func doubts(rules []collector.Rule) []string {
+func doubts(rules []classify.Rule) []string {
 	var found []string
 	for i, rule := range rules {
 		for _, glob := range rule.Match {
@@ -37,7 +37,7 @@ func doubts(rules []collector.Rule) []string {
 
 // shadow is the name of the one earlier rule that takes every key of a rule, as
 // far as their literal beginnings tell.
-func shadow(rule collector.Rule, earlier []collector.Rule) string {
+func shadow(rule classify.Rule, earlier []classify.Rule) string {
 	for _, before := range earlier {
 		all := true
 		for _, glob := range rule.Match {

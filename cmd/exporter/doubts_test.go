@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 func TestDoubts(t *testing.T) {
@@ -22,7 +22,7 @@ func TestDoubts(t *testing.T) {
 		{"a={user}:*@60s,b=v1.2:*", ""},
 		{`a=limit:\[*`, ""},
 	} {
-		rules, err := collector.ParseGroups(c.groups)
+		rules, err := classify.ParseGroups(c.groups)
 		if err != nil {
 			t.Fatalf("%s: %v", c.groups, err)
 		}
@@ -32,7 +32,7 @@ func TestDoubts(t *testing.T) {
 		}
 	}
 	// One of several globs is enough to get keys.
-	if got := doubts([]collector.Rule{{Name: "a", Match: collector.Globs{"x*"}}, {Name: "b", Match: collector.Globs{"xy*", "z*"}}}); got != nil {
+	if got := doubts([]classify.Rule{{Name: "a", Match: classify.Globs{"x*"}}, {Name: "b", Match: classify.Globs{"xy*", "z*"}}}); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // targetKey is a key of a target that stands for a setting; "tls.ca_file" is
@@ -52,7 +52,7 @@ type fileTarget struct {
 	number int // 1 for the first
 	values map[string]fileValue
 
-	groups      []collector.Rule // nil: none of its own
+	groups      []classify.Rule // nil: none of its own
 	groupNodes  []*yaml.Node
 	presets     *presetNames
 	discovery   *fileDiscovery
@@ -67,19 +67,19 @@ type fileValue struct {
 
 // typedTarget is what the decoder makes of a target: the keys that are no settings.
 type typedTarget struct {
-	Groups    []collector.Rule     `yaml:"groups"`
+	Groups    []classify.Rule      `yaml:"groups"`
 	Presets   *presetNames         `yaml:"presets"`
 	Discovery *fileDiscovery       `yaml:"discovery"`
 	Settings  map[string]yaml.Node `yaml:",inline"`
 }
 
 // fileDiscovery is a discovery whose missing keys have their defaults.
-type fileDiscovery collector.Discovery
+type fileDiscovery classify.Discovery
 
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (d *fileDiscovery) UnmarshalYAML(node *yaml.Node) error {
-	*d = fileDiscovery(collector.DefaultDiscovery())
-	return node.Decode((*collector.Discovery)(d))
+	*d = fileDiscovery(classify.DefaultDiscovery())
+	return node.Decode((*classify.Discovery)(d))
 }
 
 // targets looks at the list of targets.
@@ -119,7 +119,7 @@ func (f *fileReader) target(number int, node *yaml.Node) *fileTarget {
 		case key.Value == "presets":
 			f.presets(value)
 		case key.Value == "discovery":
-			f.values(value, "discovery", discoveryKeys(), &collector.Discovery{})
+			f.values(value, "discovery", discoveryKeys(), &classify.Discovery{})
 		case sections[key.Value] != nil:
 			for inner, value := range f.pairs(value, key.Value+" of a target", sections[key.Value]) {
 				f.scalar(t, key.Value+"."+inner.Value, resolved(value))

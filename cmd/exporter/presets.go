@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // presetNames are names of presets, and words that stand for several of them.
@@ -37,8 +37,8 @@ func (n *presetNames) UnmarshalYAML(node *yaml.Node) error {
 
 // check words what is wrong with the names; the nearest one is named.
 func (n presetNames) check() error {
-	_, err := collector.SelectPresets(n)
-	unknown, isUnknown := errors.AsType[collector.UnknownPresetError](err)
+	_, err := classify.SelectPresets(n)
+	unknown, isUnknown := errors.AsType[classify.UnknownPresetError](err)
 	switch {
 	case !isUnknown && err != nil:
 		return ruleError(err.Error())
@@ -47,8 +47,8 @@ func (n presetNames) check() error {
 	case unknown == "" || shown(string(unknown)) == "": // may have been meant for another setting
 		return errors.New("no name of a preset")
 	}
-	known := []string{collector.PresetsDistinctive, collector.PresetsAll, collector.PresetsNone}
-	for _, p := range collector.Presets() {
+	known := []string{classify.PresetsDistinctive, classify.PresetsAll, classify.PresetsNone}
+	for _, p := range classify.Presets() {
 		known = append(known, p.Name)
 	}
 	return ruleError(fmt.Sprintf("there is no preset %q%s; docs/presets.md lists them", clipped(string(unknown)), nearest(string(unknown), known)))
@@ -57,13 +57,13 @@ func (n presetNames) check() error {
 // String is a text that UnmarshalText reads.
 func (n presetNames) String() string {
 	if len(n) == 0 {
-		return collector.PresetsNone
+		return classify.PresetsNone
 	}
 	return strings.Join(n, ",")
 }
 
 // selected are the presets that the names stand for; they have been checked.
-func (n presetNames) selected() []collector.Preset {
-	presets, _ := collector.SelectPresets(n)
+func (n presetNames) selected() []classify.Preset {
+	presets, _ := classify.SelectPresets(n)
 	return presets
 }

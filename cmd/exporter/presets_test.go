@@ -7,27 +7,27 @@ import (
 	"strings"
 	"testing"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // TestPresets: what the setting and the file say is what the target gets and
 // check-config shows.
 func TestPresets(t *testing.T) {
 	number := func(names ...string) int {
-		presets, err := collector.SelectPresets(names)
+		presets, err := classify.SelectPresets(names)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return len(presets)
 	}
-	distinctive := number(collector.PresetsDistinctive)
+	distinctive := number(classify.PresetsDistinctive)
 	tests := []struct {
 		setting, file string // empty: not given
 		want          int
 		shows         string
 	}{
 		{"", "", distinctive, "distinctive"},
-		{"all", "", number(collector.PresetsAll), "all"},
+		{"all", "", number(classify.PresetsAll), "all"},
 		{"none", "", 0, "none"},
 		{"kong", "", 1, "kong"},
 		{" distinctive , redis-rate ", "", distinctive + 1, "distinctive,redis-rate"},

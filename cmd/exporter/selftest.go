@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/redis/go-redis/v9"
 
-	"keyhealth/collector"
+	"keyhealth/collector/source"
 )
 
 const (
@@ -37,7 +37,7 @@ func selfTest(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stdout, "%s:\n", plain(target.Name))
 		}
 		tested := runSelfTest(ctx, func(ctx context.Context) (redis.UniversalClient, error) {
-			return collector.NewClient(ctx, target, collector.NewCommandCounts())
+			return source.NewClient(ctx, target, source.NewCommandCounts())
 		})
 		code = max(code, tested.print(ctx, stdout, stderr))
 		if ctx.Err() != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // selfTester runs the self-test of a target again and again.
@@ -21,7 +22,7 @@ type selfTester struct {
 	said     string // the state that was logged last
 }
 
-func newSelfTester(target collector.Target, watcher *collector.Watcher, log *slog.Logger) *selfTester {
+func newSelfTester(target spec.Target, watcher *collector.Watcher, log *slog.Logger) *selfTester {
 	return &selfTester{
 		interval: target.SelfTest, dial: watcher.Client, publish: watcher.SetSelfTest,
 		log: log.With("target", target.Name),

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"keyhealth/collector"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -21,11 +22,11 @@ import (
 func watchSelfTests(t *testing.T, server *redistest.Server, interval time.Duration) (w *watchers, log *logBuffer, stop func() error) {
 	t.Helper()
 	log = newLogBuffer()
-	target := collector.Target{
-		Name: "shop", SelfTest: interval, Sweep: collector.DefaultSweep(), MaxGroups: 10,
-		Endpoint: collector.Endpoint{Network: "tcp", Address: server.Addr(), Timeout: time.Second},
+	target := spec.Target{
+		Name: "shop", SelfTest: interval, Sweep: spec.DefaultSweep(), MaxGroups: 10,
+		Endpoint: spec.Endpoint{Network: "tcp", Address: server.Addr(), Timeout: time.Second},
 	}
-	w = newWatchers(slog.New(slog.NewTextHandler(log, nil)), []collector.Target{target})
+	w = newWatchers(slog.New(slog.NewTextHandler(log, nil)), []spec.Target{target})
 	return w, log, start(t, w.Run)
 }
 

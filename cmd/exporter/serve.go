@@ -23,6 +23,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 )
 
 // stopTime bounds the whole shutdown. Who stops the process waits 10 s or so
@@ -183,12 +185,12 @@ func newLogger(cfg *config, w io.Writer) *slog.Logger {
 }
 
 // announce says what is watched: address and name, and nothing of a user.
-func announce(log *slog.Logger, target collector.Target) {
+func announce(log *slog.Logger, target spec.Target) {
 	log = log.With("target", target.Name)
 	log.Info("keyhealth is starting",
 		"version", version.Version,
 		"address", strings.Join(append([]string{target.Endpoint.Address}, target.Seeds...), ","),
-		"interval", collector.Duration(target.Sweep.Interval).String(),
+		"interval", classify.Duration(target.Sweep.Interval).String(),
 		"groups", len(target.Rules),
 		"presets", len(target.Presets),
 	)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/kelseyhightower/envconfig"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // settings are read by envconfig: the name of a field, after those of the
@@ -27,29 +27,29 @@ type settings struct {
 	TargetName       string        `split_words:"true" topic:"Redis" default:"redis" rule:"must be printable text" desc:"Value of the label target on every series about this Redis; of several targets each has its name from KEYHEALTH_CONFIG_FILE."`
 	Redis            redisSettings //
 	Sentinel         sentinelSettings
-	Databases        databases          `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
-	Groups           string             `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
-	Presets          presetNames        `topic:"Groups" default:"distinctive" rule:"must be distinctive, all, none, or names of presets, separated by commas" example:"distinctive,kong" desc:"Groups that are known beforehand, of limiter libraries and gateways: distinctive (those whose names only one library writes), all, none, or their names, separated by commas; docs/presets.md lists them. Groups of your own come first. Not together with presets in KEYHEALTH_CONFIG_FILE. Example: distinctive,redis-rate"`
-	ConfigFile       string             `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets, discovery and targets; the groups of KEYHEALTH_GROUPS come first, and the first match wins. Read again on SIGHUP."`
-	MaxGroups        whole              `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
-	Sweep            sweepSettings      //
-	StaleAfter       staleAfter         `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
-	MemorySamples    whole              `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
-	BigKey           bigKeySettings     `split_words:"true"`
-	SelftestInterval collector.Duration `split_words:"true" topic:"Self-test" default:"0" rule:"must be 0, or a duration from 10s to 365d" example:"1h" desc:"How often the self-test of the limiter is run, 10s to 365d, beside the sweeps; 0 turns it off. It is the only thing in serve that writes: a few keys that begin with keyhealth-selftest, which it removes."`
-	Web              webSettings        //
-	Log              logSettings        //
+	Databases        databases         `topic:"Redis" default:"all" rule:"must be all, or numbers from 0 to 2147483647, each once, separated by commas" example:"0,3" desc:"Databases to sweep: all, or their numbers separated by commas. Not together with a database in the URL."`
+	Groups           string            `topic:"Groups" rule:"must be [name=]glob[@window or @persistent], separated by commas" example:"api=rate_limit:*@60s" desc:"Groups in their quick form: [name=]glob[@window or @persistent], separated by commas. Keys of a group should have a TTL, of at most twice the window where one is given; those of a persistent group are meant to stay. Without a name the glob is the name. Example: api=rate_limit:*@60s,flags:*@persistent"`
+	Presets          presetNames       `topic:"Groups" default:"distinctive" rule:"must be distinctive, all, none, or names of presets, separated by commas" example:"distinctive,kong" desc:"Groups that are known beforehand, of limiter libraries and gateways: distinctive (those whose names only one library writes), all, none, or their names, separated by commas; docs/presets.md lists them. Groups of your own come first. Not together with presets in KEYHEALTH_CONFIG_FILE. Example: distinctive,redis-rate"`
+	ConfigFile       string            `split_words:"true" topic:"Groups" rule:"must be a YAML file that can be read" example:"/etc/keyhealth/keyhealth.yml" desc:"YAML file with groups, presets, discovery and targets; the groups of KEYHEALTH_GROUPS come first, and the first match wins. Read again on SIGHUP."`
+	MaxGroups        whole             `split_words:"true" topic:"Groups" default:"100" rule:"must be a whole number from 1 to 10000" desc:"Pairs of a database and a group that are shown, 1 to 10000. The smallest discovered ones above it are folded into (other); described ones are always shown."`
+	Sweep            sweepSettings     //
+	StaleAfter       staleAfter        `split_words:"true" topic:"Sweep" default:"auto" rule:"must be auto, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"5m" desc:"Data whose last reading is older is dropped from the metrics. auto is 3 times the interval, or 3 times as long as the last complete sweep took where that is more."`
+	MemorySamples    whole             `split_words:"true" topic:"Sweep" default:"50" rule:"must be a whole number from 0 to 10000" desc:"MEMORY USAGE calls per group and sweep, 0 to 10000; 0 turns the memory estimates off."`
+	BigKey           bigKeySettings    `split_words:"true"`
+	SelftestInterval classify.Duration `split_words:"true" topic:"Self-test" default:"0" rule:"must be 0, or a duration from 10s to 365d" example:"1h" desc:"How often the self-test of the limiter is run, 10s to 365d, beside the sweeps; 0 turns it off. It is the only thing in serve that writes: a few keys that begin with keyhealth-selftest, which it removes."`
+	Web              webSettings       //
+	Log              logSettings       //
 }
 
 type redisSettings struct {
-	URL           redisURL           `topic:"Redis" default:"redis://127.0.0.1:6379" example:"rediss://redis.example:6379/3" desc:"Where Redis is: redis://, rediss://, valkey:// or valkeys:// with [user:password@]host[:port][/database], or unix:///path/to/socket[?db=N]. Of a Cluster several seeds may be given, host:port,host:port; its nodes are found through the first that answers. redis+sentinel:// and the like, with host[:port],host[:port]/name[/database], asks Sentinels for the set of that name; user and password are the servers'. With a database only that one is swept. The doubled s is TLS. Special characters in user and password are percent-encoded."`
-	Username      secret             `topic:"Redis" desc:"User of the ACL, where the URL holds neither user nor password."`
-	Password      secret             `topic:"Redis" desc:"Password, where the URL holds none."`
-	PasswordFile  string             `split_words:"true" topic:"Redis" hidden:"true" rule:"must be a file that can be read" example:"/run/secrets/redis" desc:"File with the password; read again on each connect, line breaks at its end do not count."`
-	TLS           redisTLSSettings   //
-	Cluster       autoBool           `topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"true" desc:"auto: a node of a Cluster is taken for one, and all of its nodes are followed. true: anything else is refused. false: the one address is all there is, such as a proxy in front of a Cluster."`
-	PreferReplica autoBool           `split_words:"true" topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"false" desc:"Sweep a replica that is in sync, and not its primary, in a Cluster or a Sentinel set; auto is true there. A single server is never left for its replicas."`
-	Timeout       collector.Duration `topic:"Redis" default:"3s" rule:"must be a duration above 0" desc:"Longest wait for a connection, a read or a write."`
+	URL           redisURL          `topic:"Redis" default:"redis://127.0.0.1:6379" example:"rediss://redis.example:6379/3" desc:"Where Redis is: redis://, rediss://, valkey:// or valkeys:// with [user:password@]host[:port][/database], or unix:///path/to/socket[?db=N]. Of a Cluster several seeds may be given, host:port,host:port; its nodes are found through the first that answers. redis+sentinel:// and the like, with host[:port],host[:port]/name[/database], asks Sentinels for the set of that name; user and password are the servers'. With a database only that one is swept. The doubled s is TLS. Special characters in user and password are percent-encoded."`
+	Username      secret            `topic:"Redis" desc:"User of the ACL, where the URL holds neither user nor password."`
+	Password      secret            `topic:"Redis" desc:"Password, where the URL holds none."`
+	PasswordFile  string            `split_words:"true" topic:"Redis" hidden:"true" rule:"must be a file that can be read" example:"/run/secrets/redis" desc:"File with the password; read again on each connect, line breaks at its end do not count."`
+	TLS           redisTLSSettings  //
+	Cluster       autoBool          `topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"true" desc:"auto: a node of a Cluster is taken for one, and all of its nodes are followed. true: anything else is refused. false: the one address is all there is, such as a proxy in front of a Cluster."`
+	PreferReplica autoBool          `split_words:"true" topic:"Redis" default:"auto" rule:"must be auto, true or false" example:"false" desc:"Sweep a replica that is in sync, and not its primary, in a Cluster or a Sentinel set; auto is true there. A single server is never left for its replicas."`
+	Timeout       classify.Duration `topic:"Redis" default:"3s" rule:"must be a duration above 0" desc:"Longest wait for a connection, a read or a write."`
 }
 
 type sentinelSettings struct {
@@ -66,13 +66,13 @@ type redisTLSSettings struct {
 }
 
 type sweepSettings struct {
-	Interval  collector.Duration `topic:"Sweep" default:"60s" rule:"must be a duration from 1s to 365d" desc:"Time from the start of a sweep to the start of the next, 1s to 365d; sweeps never overlap. The second one comes a little early, so that many exporters do not sweep in step."`
-	MaxKeys   whole              `split_words:"true" topic:"Sweep" default:"100000" rule:"must be a whole number from 0 to 1000000000000" desc:"Budget: the keys that a sweep examines per database. A larger database is sampled. 0 is every key."`
-	Duty      float64            `topic:"Sweep" default:"0.10" rule:"must be a number above 0 and at most 1" desc:"Largest share of time that a sweep may keep Redis busy, above 0 and at most 1."`
-	ScanCount whole              `split_words:"true" topic:"Sweep" default:"100" rule:"must be a whole number from 10 to 1000" desc:"Keys per round trip, 10 to 1000. More is faster, and other clients wait longer."`
-	FullEvery collector.Duration `split_words:"true" topic:"Sweep" default:"0" rule:"must be 0, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"6h" desc:"A database that is sampled is also walked whole this often, in slices between the samples: exact figures of groups too rare to sample. 0 turns it off."`
-	Pool      whole              `topic:"Sweep" default:"10" rule:"must be a whole number from 1 to 100" desc:"A group with fewer than 1000 examined keys takes its figures from up to this many last samples, 1 to 100."`
-	Timeout   collector.Duration `topic:"Sweep" default:"10m" rule:"must be a duration, 0 for none" desc:"A sweep that takes longer fails; 0 is none. Where KEYHEALTH_SWEEP_MAX_KEYS is 0 it applies only when set."`
+	Interval  classify.Duration `topic:"Sweep" default:"60s" rule:"must be a duration from 1s to 365d" desc:"Time from the start of a sweep to the start of the next, 1s to 365d; sweeps never overlap. The second one comes a little early, so that many exporters do not sweep in step."`
+	MaxKeys   whole             `split_words:"true" topic:"Sweep" default:"100000" rule:"must be a whole number from 0 to 1000000000000" desc:"Budget: the keys that a sweep examines per database. A larger database is sampled. 0 is every key."`
+	Duty      float64           `topic:"Sweep" default:"0.10" rule:"must be a number above 0 and at most 1" desc:"Largest share of time that a sweep may keep Redis busy, above 0 and at most 1."`
+	ScanCount whole             `split_words:"true" topic:"Sweep" default:"100" rule:"must be a whole number from 10 to 1000" desc:"Keys per round trip, 10 to 1000. More is faster, and other clients wait longer."`
+	FullEvery classify.Duration `split_words:"true" topic:"Sweep" default:"0" rule:"must be 0, or a duration not below KEYHEALTH_SWEEP_INTERVAL" example:"6h" desc:"A database that is sampled is also walked whole this often, in slices between the samples: exact figures of groups too rare to sample. 0 turns it off."`
+	Pool      whole             `topic:"Sweep" default:"10" rule:"must be a whole number from 1 to 100" desc:"A group with fewer than 1000 examined keys takes its figures from up to this many last samples, 1 to 100."`
+	Timeout   classify.Duration `topic:"Sweep" default:"10m" rule:"must be a duration, 0 for none" desc:"A sweep that takes longer fails; 0 is none. Where KEYHEALTH_SWEEP_MAX_KEYS is 0 it applies only when set."`
 }
 
 type bigKeySettings struct {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // TestRules has a row for each rule: what breaks it, and the start of the one
@@ -195,7 +195,7 @@ func TestDefaultsAreThoseOfTheCollector(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if got, want := cfg.target().Sweep, collector.DefaultSweep(); got != want {
+	if got, want := cfg.target().Sweep, spec.DefaultSweep(); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // watching adds watchers that never run to the stage.
 func (s *stage) watching(names ...string) {
-	targets := make([]collector.Target, len(names))
+	targets := make([]spec.Target, len(names))
 	for i, name := range names {
-		targets[i] = collector.Target{Name: name, Endpoint: collector.Endpoint{Network: "tcp", Address: "127.0.0.1:1"}, Sweep: collector.DefaultSweep()}
+		targets[i] = spec.Target{Name: name, Endpoint: spec.Endpoint{Network: "tcp", Address: "127.0.0.1:1"}, Sweep: spec.DefaultSweep()}
 	}
 	s.service.watch = newWatchers(s.service.log, targets)
 	s.service.metrics.MustRegister(collector.Of(s.service.watch.all))

@@ -9,16 +9,17 @@ import (
 	"slices"
 	"strings"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 )
 
 // targets are what the collector is to watch: those of the file, or the one of
 // the environment.
-func (c *config) targets() []collector.Target {
+func (c *config) targets() []spec.Target {
 	if len(c.each) == 0 {
-		return []collector.Target{c.target()}
+		return []spec.Target{c.target()}
 	}
-	targets := make([]collector.Target, len(c.each))
+	targets := make([]spec.Target, len(c.each))
 	for i, own := range c.each {
 		targets[i] = own.target()
 	}
@@ -98,7 +99,7 @@ func (c *config) with(entry *fileTarget) (*config, []problem) {
 		own.Presets = *entry.presets
 	}
 	if entry.discovery != nil {
-		own.discovery = collector.Discovery(*entry.discovery)
+		own.discovery = classify.Discovery(*entry.discovery)
 	}
 	return &own, problems
 }

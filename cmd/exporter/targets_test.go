@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // describeTarget is all that this package decides of a target, as text.
-func describeTarget(target collector.Target) string {
+func describeTarget(target spec.Target) string {
 	e, words := target.Endpoint, []string{}
 	add := func(name string, value any) {
 		if text := fmt.Sprint(value); text != "" && text != "[]" && text != "0" && text != "0s" {

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/promslog"
 	"github.com/prometheus/exporter-toolkit/web"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // validator collects the problems of a configuration whose settings parsed.
@@ -78,7 +78,7 @@ func validate(cfg *config) []problem {
 
 // readFile is empty where there is none, or has problems.
 func (v *validator) readFile() (configFile, []problem) {
-	nothing := configFile{Discovery: collector.DefaultDiscovery()}
+	nothing := configFile{Discovery: classify.DefaultDiscovery()}
 	path := v.cfg.ConfigFile
 	if path == "" {
 		return nothing, nil
@@ -108,7 +108,7 @@ func (v *validator) scalars() {
 	v.require(sweep.MaxKeys >= 0 && sweep.MaxKeys <= mostKeys, "SWEEP_MAX_KEYS")
 	v.require(sweep.Duty > 0 && sweep.Duty <= 1, "SWEEP_DUTY") // false for NaN too
 	v.require(sweep.ScanCount >= 10 && sweep.ScanCount <= 1000, "SWEEP_SCAN_COUNT")
-	stale := collector.Duration(v.cfg.StaleAfter)
+	stale := classify.Duration(v.cfg.StaleAfter)
 	v.require(stale == 0 || stale >= sweep.Interval, "STALE_AFTER")
 	v.require(sweep.FullEvery == 0 || sweep.FullEvery >= sweep.Interval, "SWEEP_FULL_EVERY")
 	v.require(sweep.Pool >= 1 && sweep.Pool <= 100, "SWEEP_POOL")
@@ -141,7 +141,7 @@ func (v *validator) web() {
 // may have been read or not.
 func (v *validator) groups(file configFile, read bool) {
 	cfg := v.cfg
-	quick, err := collector.ParseGroups(cfg.Groups)
+	quick, err := classify.ParseGroups(cfg.Groups)
 	switch {
 	case err == nil:
 	case strings.Contains(cfg.Groups, "://"):
@@ -161,7 +161,7 @@ func (v *validator) groups(file configFile, read bool) {
 		}
 		cfg.Presets = *file.Presets
 	}
-	if err := collector.ValidateRules(cfg.rules); err != nil {
+	if err := classify.ValidateRules(cfg.rules); err != nil {
 		v.refuse(nameGroups, "together with KEYHEALTH_CONFIG_FILE: "+err.Error())
 	}
 }

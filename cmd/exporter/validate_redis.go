@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // redis checks how a target is reached.
@@ -113,12 +113,12 @@ func (v *validator) redisTLS() {
 	}
 	// Loaded one by one, as the collector will, to know which setting is at fault.
 	if tls.CAFile != "" {
-		if _, err := (&collector.TLS{CAFile: tls.CAFile}).Load(""); err != nil {
+		if _, err := (&spec.TLS{CAFile: tls.CAFile}).Load(""); err != nil {
 			v.brokenFile("REDIS_TLS_CA_FILE", tidy(err))
 		}
 	}
 	if tls.CertFile != "" {
-		if _, err := (&collector.TLS{CertFile: tls.CertFile, KeyFile: tls.KeyFile}).Load(""); err != nil {
+		if _, err := (&spec.TLS{CertFile: tls.CertFile, KeyFile: tls.KeyFile}).Load(""); err != nil {
 			v.brokenFile("REDIS_TLS_CERT_FILE", tidy(err))
 		}
 	}

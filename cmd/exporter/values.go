@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/units"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
 )
 
 // secret is a text that nothing prints. It is behind a pointer because fmt does
@@ -84,7 +84,7 @@ func (b byteSize) String() string {
 }
 
 // staleAfter is a duration, 0 for auto.
-type staleAfter collector.Duration
+type staleAfter classify.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (d *staleAfter) UnmarshalText(text []byte) error {
@@ -92,7 +92,7 @@ func (d *staleAfter) UnmarshalText(text []byte) error {
 		*d = 0
 		return nil
 	}
-	if err := (*collector.Duration)(d).UnmarshalText(text); err != nil {
+	if err := (*classify.Duration)(d).UnmarshalText(text); err != nil {
 		return err
 	}
 	if *d == 0 {
@@ -106,7 +106,7 @@ func (d staleAfter) String() string {
 	if d == 0 {
 		return "auto"
 	}
-	return collector.Duration(d).String()
+	return classify.Duration(d).String()
 }
 
 // autoBool is true or false, or auto: what is found decides.

@@ -11,11 +11,12 @@ import (
 	"sync"
 
 	"keyhealth/collector"
+	"keyhealth/collector/spec"
 )
 
 // watched is a target that is being watched.
 type watched struct {
-	target  collector.Target
+	target  spec.Target
 	watcher *collector.Watcher
 	stop    context.CancelFunc
 	ended   chan struct{} // closed when Run has returned
@@ -34,7 +35,7 @@ type watchers struct {
 }
 
 // newWatchers prepares the watchers; nothing is dialled before Run.
-func newWatchers(log *slog.Logger, targets []collector.Target) *watchers {
+func newWatchers(log *slog.Logger, targets []spec.Target) *watchers {
 	w := &watchers{log: log, failed: make(chan error, 1)}
 	w.exchange(targets)
 	return w
@@ -45,7 +46,7 @@ type changes struct{ added, removed, changed []string }
 
 // exchange makes the watched targets the given ones. Those that stay as they are
 // go on undisturbed; a changed one begins anew when the old watcher has ended.
-func (w *watchers) exchange(targets []collector.Target) changes {
+func (w *watchers) exchange(targets []spec.Target) changes {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var done changes
@@ -75,7 +76,7 @@ func (w *watchers) exchange(targets []collector.Target) changes {
 }
 
 // prepare makes the watcher of a target, and runs it if others run.
-func (w *watchers) prepare(target collector.Target, old *watched) *watched {
+func (w *watchers) prepare(target spec.Target, old *watched) *watched {
 	next := &watched{target: target, watcher: collector.NewWatcher(target, w.log), stop: func() {}, ended: make(chan struct{})}
 	if w.running != nil {
 		w.start(next, old)

@@ -17,7 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/sync/errgroup"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/spec"
 	"keyhealth/limiter"
 	"keyhealth/limiter/flawed"
 )
@@ -28,8 +29,8 @@ import (
 var Rules string
 
 // Groups are the groups of Rules.
-func Groups() ([]collector.Rule, error) {
-	var file struct{ Groups []collector.Rule }
+func Groups() ([]classify.Rule, error) {
+	var file struct{ Groups []classify.Rule }
 	err := yaml.Unmarshal([]byte(Rules), &file)
 	return file.Groups, err
 }
@@ -120,8 +121,8 @@ func (d *Demo) prepare(ctx context.Context) (err error) {
 }
 
 // Endpoint is where the server is.
-func (d *Demo) Endpoint() collector.Endpoint {
-	return collector.Endpoint{Network: "tcp", Address: d.server.Addr(), Timeout: 3 * time.Second}
+func (d *Demo) Endpoint() spec.Endpoint {
+	return spec.Endpoint{Network: "tcp", Address: d.server.Addr(), Timeout: 3 * time.Second}
 }
 
 // Close ends the server.

@@ -8,7 +8,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"keyhealth/collector"
+	"keyhealth/collector/classify"
+	"keyhealth/collector/source"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,7 +26,7 @@ func start(t *testing.T) *Demo {
 
 func TestRulesFit(t *testing.T) {
 	rules, err := Groups()
-	if err != nil || collector.ValidateRules(rules) != nil || len(rules) < 5 {
+	if err != nil || classify.ValidateRules(rules) != nil || len(rules) < 5 {
 		t.Errorf("%d rules, %v", len(rules), err)
 	}
 }
@@ -35,8 +36,8 @@ func TestRulesFit(t *testing.T) {
 func TestInfoIsTrue(t *testing.T) {
 	d := start(t)
 	for range 2 {
-		size, _ := collector.ParseInfo(d.client.Info(t.Context(), "all").Val()).Keyspace()
-		var want collector.DBSize
+		size, _ := source.ParseInfo(d.client.Info(t.Context(), "all").Val()).Keyspace()
+		var want source.DBSize
 		for _, key := range d.client.Keys(t.Context(), "*").Val() {
 			want.Keys++
 			if d.client.PTTL(t.Context(), key).Val() > 0 {
@@ -48,7 +49,7 @@ func TestInfoIsTrue(t *testing.T) {
 		}
 		d.server.pass(25 * time.Minute)
 	}
-	if info := collector.ParseInfo(d.client.Info(t.Context()).Val()); info.Flavor() != serverName {
+	if info := source.ParseInfo(d.client.Info(t.Context()).Val()); info.Flavor() != serverName {
 		t.Errorf("it calls itself %q", info.Flavor())
 	}
 }

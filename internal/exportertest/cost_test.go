@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"keyhealth/collector"
+	"keyhealth/collector/source"
 	"keyhealth/internal/redistest"
 )
 
@@ -38,8 +38,8 @@ func TestLargeKeyspace(t *testing.T) {
 			redistest.Fill(t, server, fillLarge, from, from+249_999)
 		}
 		admin := server.Client(t)
-		read := func(section string) collector.Info {
-			return collector.ParseInfo(admin.Info(t.Context(), section).Val())
+		read := func(section string) source.Info {
+			return source.ParseInfo(admin.Info(t.Context(), section).Val())
 		}
 		cpu := func() float64 {
 			info := read("cpu")

@@ -1,0 +1,43 @@
+// How a Cluster or a Sentinel names its servers, over the wire. What is made of
+// it is topology.go.
+
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+func (c *redisConn) ReadOnly(ctx context.Context) error {
+	return failureOf(c.wire.ReadOnly(ctx).Err())
+}
+
+func (c *redisConn) SentinelServers(ctx context.Context, master string) (primary string, replicas []string, err error) {
+	address := redis.NewStringSliceCmd(ctx, "sentinel", "get-master-addr-by-name", master)
+	err = c.wire.Process(ctx, address)
+	switch parts := address.Val(); {
+	case errors.Is(err, redis.Nil):
+		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name")}
+	case err != nil:
+		return "", nil, fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME: %w", failureOf(err))
+	case len(parts) != 2:
+		return "", nil, &Failure{Reason: ReasonOther, Err: errors.New("SENTINEL GET-MASTER-ADDR-BY-NAME: no address was answered")}
+	default:
+		primary = net.JoinHostPort(parts[0], parts[1])
+	}
+	listed := redis.NewMapStringStringSliceCmd(ctx, "sentinel", "replicas", master)
+	if err := c.wire.Process(ctx, listed); err != nil {
+		return "", nil, fmt.Errorf("SENTINEL REPLICAS: %w", failureOf(err))
+	}
+	for _, fields := range listed.Val() {
+		if flags := fields["flags"]; fields["ip"] != "" && !strings.Contains(flags, "_down") && !strings.Contains(flags, "disconnected") {
+			replicas = append(replicas, net.JoinHostPort(fields["ip"], fields["port"]))
+		}
+	}
+	return primary, replicas, nil
+}
