@@ -20,12 +20,14 @@ type Capability struct {
 	Name      string
 	Permitted bool
 	Required  bool // needed by a feature that is switched on
+	Lacking   bool // not permitted because the server has no such command
 }
 
 // capabilities remembers what the server has permitted so far.
 type capabilities struct {
 	known    map[string]permission
 	required map[string]bool
+	lacking  map[string]bool // of those that are refused
 }
 
 func newCapabilities(target Target) capabilities {
@@ -33,7 +35,8 @@ func newCapabilities(target Target) capabilities {
 	typed := slices.ContainsFunc(target.Presets, func(p Preset) bool { return p.Type != "" })
 	big := target.Sweep.BigKeys.Budget > 0
 	return capabilities{
-		known: map[string]permission{},
+		known:   map[string]permission{},
+		lacking: map[string]bool{},
 		required: map[string]bool{
 			"info": true, "scan": true, "pttl": true, "time": true, "ping": true,
 			"select":       len(target.Databases) != 1 || target.Databases[0] != 0,
@@ -56,6 +59,7 @@ func (c capabilities) note(name string, err error) error {
 		c.permit(name)
 	case denies(err):
 		c.refuse(name)
+		c.lacking[name] = errors.Is(err, errUnknown)
 	}
 	return err
 }
@@ -71,7 +75,7 @@ func (c capabilities) list() []Capability {
 	var list []Capability
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
 		if p := c.known[name]; p != unknown {
-			list = append(list, Capability{Name: name, Permitted: p == permitted, Required: c.required[name]})
+			list = append(list, Capability{Name: name, Permitted: p == permitted, Required: c.required[name], Lacking: p == refused && c.lacking[name]})
 		}
 	}
 	return list

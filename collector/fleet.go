@@ -223,6 +223,7 @@ func (f *fleet) capabilities() []Capability {
 		for _, c := range s.listed {
 			if known, ok := merged[c.Name]; ok {
 				c.Permitted = c.Permitted && known.Permitted
+				c.Lacking = c.Lacking || known.Lacking
 			}
 			merged[c.Name] = c
 		}

@@ -6,8 +6,12 @@ package collector
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -87,6 +91,7 @@ func TestReasons(t *testing.T) {
 		ReasonRefused:     refusal("ERR DB index is out of range"),
 		ReasonMasterDown:  refusal("MASTERDOWN Link with MASTER is down"),
 		ReasonMaxClients:  refusal("ERR max number of clients reached"),
+		ReasonAuth:        refusal("DENIED Redis is running in protected mode"),
 	} {
 		if got := reasonOf(failureOf(err)); got != want {
 			t.Errorf("%v: the reason is %s, want %s", err, got, want)
@@ -94,6 +99,53 @@ func TestReasons(t *testing.T) {
 	}
 	if denies(refusal("ERR DB index is out of range")) || denies(refusal("OOM command not allowed")) {
 		t.Error("that is no refusal of a permission")
+	}
+}
+
+// TestHints: where the advice of the reason would mislead, another is given.
+func TestHints(t *testing.T) {
+	for want, err := range map[string]error{
+		advice[ReasonBusy]:    refusal("BUSY Redis is busy running a script"),
+		advice[ReasonRefused]: refusal("ERR unknown command 'SCAN'"),
+		hintNoCluster:         refusal("ERR This instance has cluster support disabled"),
+		hintNoDatabase:        refusal("ERR DB index is out of range"),
+		hintProtected:         refusal("DENIED Redis is running in protected mode"),
+	} {
+		if got := hintOf(fmt.Errorf("a command: %w", err)); got != want {
+			t.Errorf("%v: the hint is %q, want %q", err, got, want)
+		}
+	}
+}
+
+// TestLostConnections: whether one was closed or reset is chance, and says nothing
+// that could be done about it.
+func TestLostConnections(t *testing.T) {
+	for _, err := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, os.NewSyscallError("write", syscall.EPIPE),
+		&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)},
+	} {
+		if failure := brokenLink(err); failure.Reason != ReasonUnreachable || failure.Error() != "the connection was lost" {
+			t.Errorf("%v: %s, %v", err, failure.Reason, failure)
+		}
+	}
+}
+
+// lateContext has come to its end and does not say so yet.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
+
+// TestTimeOfASweep: the socket of a sweep whose time is up may say so first.
+func TestTimeOfASweep(t *testing.T) {
+	slow := brokenLink(os.ErrDeadlineExceeded)
+	if err := timedOut(lateContext{t.Context()}, slow); !errors.Is(err, errTooLong) || hintOf(err) != hintTooLong {
+		t.Errorf("at the end of a sweep: %v", err)
+	}
+	if err := timedOut(t.Context(), slow); errors.Is(err, errTooLong) || err == nil {
+		t.Errorf("of a sweep without an end: %v", err)
+	}
+	if err := timedOut(lateContext{t.Context()}, nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -14,13 +14,26 @@ var advice = map[string]string{
 	ReasonAuth:         "check the user and the password; where none is set: KEYHEALTH_REDIS_PASSWORD_FILE",
 	ReasonNoPermission: "the ACL user lacks a permission: see docs/permissions.md",
 	ReasonLoading:      "the server is loading its data; the next sweep tries again",
-	ReasonBusy:         "a script blocks the server; the next sweep tries again",
+	ReasonBusy:         "a script blocks the server: SCRIPT KILL ends one that has written nothing; the next sweep tries again",
 	ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
 	ReasonCluster:      "the Cluster is down or does not serve all slots; the next sweep asks its nodes again",
 	ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
 	ReasonOther:        "what answers there may be no Redis server",
-	ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
+	ReasonMaxClients:   "raise maxclients, or find in CLIENT LIST who holds the connections",
 }
+
+// What to do where the advice of the reason would mislead.
+const (
+	hintTooLong    = "find out why the server is slow, or raise KEYHEALTH_SWEEP_TIMEOUT"
+	hintProtected  = "the server is in protected mode and takes connections from its own machine only: give it a password, or set protected-mode no"
+	hintNoDatabase = "correct KEYHEALTH_DATABASES or the number at the end of KEYHEALTH_REDIS_URL: the server has fewer"
+	hintNoCluster  = "leave KEYHEALTH_REDIS_CLUSTER at auto, or give the address of a node of the Cluster"
+	hintDatabase0  = "take the database out of KEYHEALTH_REDIS_URL, or set KEYHEALTH_DATABASES to 0"
+	hintSeeds      = "give one address in KEYHEALTH_REDIS_URL, and each server of its own as a target in KEYHEALTH_CONFIG_FILE"
+	hintSentinel   = "write redis+sentinel://HOST:PORT/NAME, with the name of the set"
+	hintNoSentinel = "give the address of a Sentinel, mostly at port 26379, or redis:// for a server"
+	hintNoSet      = "correct the name at the end of KEYHEALTH_REDIS_URL: SENTINEL MASTERS lists the sets that there are"
+)
 
 // capabilityAdvice names the ACL rule that permits what was refused.
 var capabilityAdvice = map[string]string{
@@ -73,7 +86,7 @@ func (w *Watcher) report(failures []visit) {
 			if len(w.nodes) > 1 {
 				log = log.With("nodes", nodes[reason])
 			}
-			log.Error("Sweep failed", "reason", reason, "err", failure.err, "hint", advice[reason])
+			log.Error("Sweep failed", "reason", reason, "err", failure.err, "hint", hintOf(failure.err))
 			nodes[reason] = nil
 		}
 	}
@@ -114,6 +127,8 @@ func (w *Watcher) reportCapability(c Capability) {
 		w.log.Info("Redis permits it again", "capability", c.Name)
 	case c.Name == "random_cursor":
 		w.log.Warn("SCAN takes no random cursors here: a keyspace above the budget is walked whole, which takes longer")
+	case c.Lacking:
+		w.log.Warn("Redis lacks a command", "capability", c.Name, "hint", "the server does not know it, or a proxy or rename-command hides it; no ACL rule helps")
 	default:
 		w.log.Warn("Redis refuses a command", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
 	}

@@ -61,7 +61,7 @@ func (r *redisServer) connect(ctx context.Context) (conn, error) {
 	client.AddHook(sentHook{r.sent})
 	c := &redisConn{client: client, Conn: client.Conn(), dialer: dialer}
 	c.stop = context.AfterFunc(ctx, dialer.cut)
-	if err := failureOf(c.Ping(ctx).Err()); err != nil && !denies(err) && !passes(err) {
+	if err := pong(c.Ping(ctx).Err()); err != nil && !denies(err) && !passes(err) {
 		c.close()
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
@@ -107,7 +107,16 @@ func (c *redisConn) close() {
 func (c *redisConn) ping(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
 	err := c.Ping(ctx).Err()
-	return time.Since(start), failureOf(err)
+	return time.Since(start), pong(err)
+}
+
+// pong is what came of a PING. A server that cannot save its data refuses it along
+// with the writes (processCommand in server.c) and answers everything else.
+func pong(err error) error {
+	if reply := redis.Error(nil); errors.As(err, &reply) && strings.HasPrefix(reply.Error(), "MISCONF") {
+		return nil
+	}
+	return failureOf(err)
 }
 
 func (c *redisConn) now(ctx context.Context) (time.Time, error) {
@@ -214,7 +223,13 @@ func (c sentHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (c sentHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		c.add(cmd.Name(), 1)
-		return next(ctx, cmd)
+		err := next(ctx, cmd)
+		// After a refused HELLO the client library goes on, and would report the lost
+		// connection and not the refusal. It takes the outermost error off.
+		if reply := redis.Error(nil); errors.As(err, &reply) && closes(reply.Error()) {
+			return fmt.Errorf("%s: %w", cmd.Name(), refusal(reply.Error()))
+		}
+		return err
 	}
 }
 

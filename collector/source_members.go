@@ -22,7 +22,9 @@ func (c *redisConn) sentinelServers(ctx context.Context, master string) (primary
 	err = c.Process(ctx, address)
 	switch parts := address.Val(); {
 	case errors.Is(err, redis.Nil):
-		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name")}
+		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name"), hint: hintNoSet}
+	case errors.Is(failureOf(err), errUnknown):
+		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("what answers is no Sentinel"), hint: hintNoSentinel}
 	case err != nil:
 		return "", nil, fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME: %w", failureOf(err))
 	case len(parts) != 2:

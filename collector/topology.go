@@ -194,11 +194,13 @@ var errIsCluster = &Failure{Reason: ReasonCluster, Err: errors.New("the address 
 func (s *sweeper) checkMode(info Info) error {
 	switch mode := info.Mode(); {
 	case len(s.target.Seeds) > 0 && s.target.Sentinel == nil && mode != "cluster":
-		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets")}
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets"), hint: hintSeeds}
+	case mode == "cluster" && slices.ContainsFunc(s.target.Databases, func(db int) bool { return db != 0 }):
+		return &Failure{Reason: ReasonCluster, Err: errors.New("the address is a node of a Redis Cluster, which has no database but 0"), hint: hintDatabase0}
 	case mode == "cluster" && !s.inCluster && s.target.Cluster != ClusterNever:
 		return errIsCluster
 	case mode == "sentinel":
-		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: write redis+sentinel://HOST/MASTER")}
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys"), hint: hintSentinel}
 	case info.Text("master_sync_in_progress") == "1":
 		return &Failure{Reason: ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
 	case s.isReplica && (info.Role() != "replica" || info.Text("master_link_status") != "up"):

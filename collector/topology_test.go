@@ -42,6 +42,13 @@ func TestNodeOfACluster(t *testing.T) {
 		member.checkMode(ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
 		t.Error("as a part of a Cluster anything goes")
 	}
+	for databases, want := range map[int]string{0: "", 3: hintDatabase0} {
+		target := targetOf(t, "")
+		target.Databases = []int{databases}
+		if err := (&sweeper{target: target, inCluster: true}).checkMode(cluster); (err == nil) != (want == "") || err != nil && hintOf(err) != want {
+			t.Errorf("database %d of a Cluster: %v", databases, err)
+		}
+	}
 	if newSweeper(targetOf(t, ""), newFakeNode(t), 1).inCluster {
 		t.Error("a sweeper takes its node for a part of a Cluster")
 	}

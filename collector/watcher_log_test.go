@@ -34,6 +34,8 @@ func TestLog(t *testing.T) {
 			{"both permitted", func() { n.deny("time", false); n.deny("memory", false) }, []string{
 				`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`, `capability=time`,
 			}},
+			{"one is lacking", script(failOn("memory", refusal("ERR unknown command 'MEMORY'"))), []string{`level=WARN msg="Redis lacks a command" target=shop capability=memory_usage hint=`}},
+			{"it is there", script(nil), []string{`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`}},
 			{"a required one", deny("scan", true), []string{`level=ERROR msg="Sweep failed" target=shop reason=no_permission`, `capability=scan permit_with="ACL SETUSER <user> +scan"`}},
 			{"still refused", func() {}, nil},
 		} {
