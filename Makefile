@@ -44,8 +44,8 @@ rules: setup ## check and test the alert rules
 	promtool check rules --lint-fatal alerts/*.rules.yml
 	promtool test rules alerts/*_test.yml
 
-smoke: setup ## the binary against a real server that dies, comes back and holds hostile names
-	$(TEST) -run 'Redis|Down|Hostile' ./internal/exportertest
+smoke: setup ## the binary against real servers that fail in every way, and hostile names
+	$(TEST) -run 'Failures|Redis|Hostile' ./internal/exportertest
 
 bench: ## the benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
@@ -70,6 +70,7 @@ image: ## the container image, by docker
 
 docs: setup ## write the golden files and the generated pages anew
 	go test ./collector ./cmd/exporter -update
+	go test -run TestFailures ./internal/exportertest -update
 	go test -count 1 -timeout 15m -run 'OperatorRules|Incidents' ./alerts ./internal/incident -update
 	cd dashboards/generate && go run .
 

@@ -94,7 +94,7 @@ func metricsMarkdown(t *testing.T) string {
 	}
 	b.WriteString("\n## Label values\n\nWhy a sweep failed (`reason`), which is in the log too:\n\n| reason | what to do |\n|---|---|\n")
 	for _, reason := range source.Reasons {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", reason, markdown.Replace(advice[reason]))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", reason, markdown.Replace(source.AdviceOn(reason)))
 	}
 	fmt.Fprintf(&b, "\n`band`: `%s`. `error`: `%s`. `kind`: `%s`.\n`source` of a group: `%s`, `%s`, `%s` or `%s`.\n", strings.Join(tally.BandNames[:], "`, `"),
 		strings.Join(source.ErrorKinds, "`, `"), strings.Join(classify.KindNames[:], "`, `"), classify.SourceRule, classify.SourcePreset, classify.SourceDiscovered, classify.SourceOther)

@@ -9,22 +9,6 @@ import (
 	"keyhealth/collector/sweep"
 )
 
-// advice says what to do about a failure, where there is something to do.
-var advice = map[string]string{
-	source.ReasonUnreachable:  "is the server up, the address right, and does the port want rediss://? In a container 127.0.0.1 is the container itself",
-	source.ReasonTimeout:      "the server or the network is slow, or the sweep has more to do than its timeout allows",
-	source.ReasonTLS:          "check the CA file, the server name, and whether the port speaks TLS: without it the URL begins with redis://",
-	source.ReasonAuth:         "check the user and the password; where none is set: KEYHEALTH_REDIS_PASSWORD_FILE",
-	source.ReasonNoPermission: "the ACL user lacks a permission: see docs/permissions.md",
-	source.ReasonLoading:      "the server is loading its data; the next sweep tries again",
-	source.ReasonBusy:         "a script blocks the server; the next sweep tries again",
-	source.ReasonMasterDown:   "the replica has lost its master; the next sweep tries again",
-	source.ReasonCluster:      "the Cluster is down or does not serve all slots; the next sweep asks its nodes again",
-	source.ReasonRefused:      "what answers there is no Redis server, or one that lacks what a sweep needs: see docs/permissions.md",
-	source.ReasonOther:        "what answers there may be no Redis server",
-	source.ReasonMaxClients:   "the server takes no more connections: raise maxclients or find who holds them",
-}
-
 // capabilityAdvice names the ACL rule that permits what was refused.
 var capabilityAdvice = map[string]string{
 	"info":          "+info",
@@ -79,7 +63,7 @@ func (w *Watcher) report(failures []sweep.Visit) {
 			if len(w.nodes) > 1 {
 				log = log.With("nodes", nodes[reason])
 			}
-			log.Error("Sweep failed", "reason", reason, "err", failure.Err, "hint", advice[reason])
+			log.Error("Sweep failed", "reason", reason, "err", failure.Err, "hint", source.Advice(failure.Err))
 			nodes[reason] = nil
 		}
 	}
@@ -120,6 +104,8 @@ func (w *Watcher) reportCapability(c source.Capability) {
 		w.log.Info("Redis permits it again", "capability", c.Name)
 	case c.Name == "random_cursor":
 		w.log.Warn("SCAN takes no random cursors here: a keyspace above the budget is walked whole, which takes longer")
+	case c.Lacking:
+		w.log.Warn("Redis lacks a command", "capability", c.Name, "hint", "the server does not know it, or a proxy or rename-command hides it; no ACL rule helps")
 	default:
 		w.log.Warn("Redis refuses a command", "capability", c.Name, "permit_with", fmt.Sprint("ACL SETUSER <user> ", capabilityAdvice[c.Name]))
 	}
@@ -143,7 +129,7 @@ func (w *Watcher) reportFullWalk(full sweep.FullWalk) {
 	case full.Reason == "":
 		w.log.Info("Full walks succeed again")
 	default:
-		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.Reason, "hint", advice[full.Reason])
+		w.log.Warn("A full walk failed: the next interval begins another", "reason", full.Reason, "hint", source.AdviceOn(full.Reason))
 	}
 	w.noticed.broken = full.Reason
 }

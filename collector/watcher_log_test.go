@@ -37,6 +37,8 @@ func TestLog(t *testing.T) {
 			{"both permitted", func() { n.Deny("time", false); n.Deny("memory", false) }, []string{
 				`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`, `capability=time`,
 			}},
+			{"one is lacking", script(fake.FailOn("memory", source.Refusal("ERR unknown command 'MEMORY'"))), []string{`level=WARN msg="Redis lacks a command" target=shop capability=memory_usage hint=`}},
+			{"it is there", script(nil), []string{`level=INFO msg="Redis permits it again" target=shop capability=memory_usage`}},
 			{"a required one", deny("scan", true), []string{`level=ERROR msg="Sweep failed" target=shop reason=no_permission`, `capability=scan permit_with="ACL SETUSER <user> +scan"`}},
 			{"still refused", func() {}, nil},
 		} {

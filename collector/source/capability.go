@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -13,12 +14,14 @@ type Capability struct {
 	Name      string
 	Permitted bool
 	Required  bool // needed by a feature that is switched on
+	Lacking   bool // not permitted because the server has no such command
 }
 
 // Capabilities remembers what the server has permitted so far.
 type Capabilities struct {
 	known    map[string]bool // whether it is permitted; missing: not known
 	required map[string]bool
+	lacking  map[string]bool // of those that are refused
 }
 
 // NewCapabilities knows nothing yet, but which ones a target needs.
@@ -27,7 +30,8 @@ func NewCapabilities(target spec.Target) Capabilities {
 	typed := slices.ContainsFunc(target.Presets, func(p classify.Preset) bool { return p.Type != "" })
 	big := target.Sweep.BigKeys.Budget > 0
 	return Capabilities{
-		known: map[string]bool{},
+		known:   map[string]bool{},
+		lacking: map[string]bool{},
 		required: map[string]bool{
 			"info": true, "scan": true, "pttl": true, "time": true, "ping": true,
 			"cluster_nodes": true, "sentinel": true,
@@ -63,6 +67,7 @@ func (c Capabilities) Note(name string, err error) error {
 		c.Permit(name)
 	case Denies(err):
 		c.Refuse(name)
+		c.lacking[name] = errors.Is(err, errUnknown)
 	}
 	return err
 }
@@ -71,7 +76,8 @@ func (c Capabilities) Note(name string, err error) error {
 func (c Capabilities) List() []Capability {
 	var list []Capability
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
-		list = append(list, Capability{Name: name, Permitted: c.known[name], Required: c.required[name]})
+		permitted := c.known[name]
+		list = append(list, Capability{Name: name, Permitted: permitted, Required: c.required[name], Lacking: !permitted && c.lacking[name]})
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // The reasons of a failed sweep; values of the label "reason".
@@ -41,7 +42,8 @@ var Reasons = []string{
 type Failure struct {
 	Reason string
 	Err    error
-	key    bool // it is about one key, not about the command
+	key    bool   // it is about one key, not about the command
+	Hint   string // what to do, where the reason's advice does not say it
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }
@@ -69,6 +71,9 @@ func Denies(err error) bool {
 	return errors.As(err, &failure) && !errors.Is(err, errNoDatabase) && (failure.Reason == ReasonNoPermission || failure.Reason == ReasonRefused)
 }
 
+// errUnknown is no refusal of a permission: the server has no such command.
+var errUnknown = errors.New("the server does not know the command")
+
 // PassesBy says whether a server that answers so still answers INFO.
 func PassesBy(err error) bool {
 	reason := ReasonOf(err)
@@ -79,22 +84,35 @@ func PassesBy(err error) bool {
 var replyReasons = map[string]string{
 	"NOAUTH": ReasonAuth, "WRONGPASS": ReasonAuth, "NOPERM": ReasonNoPermission, "LOADING": ReasonLoading,
 	"BUSY": ReasonBusy, "MASTERDOWN": ReasonMasterDown, "CLUSTERDOWN": ReasonCluster, "MOVED": ReasonCluster,
-	"ASK": ReasonCluster, "OOM": ReasonOther, "MISCONF": ReasonOther, "READONLY": ReasonOther,
+	"ASK": ReasonCluster, "OOM": ReasonOther, "MISCONF": ReasonOther, "READONLY": ReasonOther, "DENIED": ReasonAuth,
 }
+
+// closes says whether the server has closed the connection with this reply.
+func closes(reply string) bool {
+	return strings.HasPrefix(reply, "DENIED") || strings.Contains(reply, maxClients)
+}
+
+const maxClients = "max number of clients"
 
 // Refusal turns an error reply into a Failure that keeps its code only.
 func Refusal(reply string) *Failure {
 	code, _, _ := strings.Cut(reply, " ")
 	reason, known := replyReasons[code]
 	switch {
+	case code == "DENIED":
+		return &Failure{Reason: reason, Err: errors.New("Redis answered " + code), Hint: hintProtected}
 	case known:
-	case strings.Contains(reply, "max number of clients"):
-		reason = ReasonMaxClients
+	case strings.Contains(reply, maxClients):
+		return &Failure{Reason: ReasonMaxClients, Err: errors.New("the server takes no more connections")}
 	case strings.HasPrefix(reply, "ERR AUTH"), strings.HasPrefix(reply, "ERR invalid password"),
 		strings.HasPrefix(reply, "ERR Client sent AUTH"):
 		reason = ReasonAuth
 	case strings.Contains(reply, "DB index is out of range"):
-		return &Failure{Reason: ReasonRefused, Err: errNoDatabase}
+		return &Failure{Reason: ReasonRefused, Err: errNoDatabase, Hint: hintNoDatabase}
+	case strings.Contains(reply, "cluster support disabled"):
+		return &Failure{Reason: ReasonRefused, Err: errors.New("the server is no node of a Cluster"), Hint: hintNoCluster}
+	case strings.HasPrefix(reply, "ERR unknown command"), strings.HasPrefix(reply, "ERR unknown subcommand"):
+		return &Failure{Reason: ReasonRefused, Err: errUnknown}
 	default:
 		reason = ReasonRefused
 	}
@@ -119,7 +137,10 @@ func brokenLink(err error) *Failure {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded),
 		errors.As(err, &network) && network.Timeout():
 		return &Failure{Reason: ReasonTimeout, Err: errors.New("no answer in time")}
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.As(err, &network):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE): // which of them is chance
+		return &Failure{Reason: ReasonUnreachable, Err: errors.New("the connection was lost")}
+	case errors.As(err, &network):
 		return &Failure{Reason: ReasonUnreachable, Err: err}
 	}
 	// What else there is quotes what the server sent.

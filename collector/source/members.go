@@ -22,7 +22,9 @@ func (c *redisConn) SentinelServers(ctx context.Context, master string) (primary
 	err = c.wire.Process(ctx, address)
 	switch parts := address.Val(); {
 	case errors.Is(err, redis.Nil):
-		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name")}
+		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("the Sentinel knows no set of that name"), Hint: hintNoSet}
+	case errors.Is(failureOf(err), errUnknown):
+		return "", nil, &Failure{Reason: ReasonRefused, Err: errors.New("what answers is no Sentinel"), Hint: hintNoSentinel}
 	case err != nil:
 		return "", nil, fmt.Errorf("SENTINEL GET-MASTER-ADDR-BY-NAME: %w", failureOf(err))
 	case len(parts) != 2:

@@ -66,7 +66,7 @@ func (r *Server) Connect(ctx context.Context) (Conn, error) {
 	client.AddHook(sentHook{r.sent})
 	c := &redisConn{client: client, wire: client.Conn(), dialer: dialer}
 	c.stop = context.AfterFunc(ctx, dialer.cut)
-	if err := failureOf(c.wire.Ping(ctx).Err()); err != nil && !Denies(err) && !PassesBy(err) {
+	if err := pong(c.wire.Ping(ctx).Err()); err != nil && !Denies(err) && !PassesBy(err) {
 		c.Close()
 		return nil, fmt.Errorf("connecting: %w", err)
 	}
@@ -112,7 +112,16 @@ func (c *redisConn) Close() {
 func (c *redisConn) Ping(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
 	err := c.wire.Ping(ctx).Err()
-	return time.Since(start), failureOf(err)
+	return time.Since(start), pong(err)
+}
+
+// pong is what came of a PING. A server that cannot save its data refuses it along
+// with the writes (processCommand in server.c) and answers everything else.
+func pong(err error) error {
+	if reply := redis.Error(nil); errors.As(err, &reply) && strings.HasPrefix(reply.Error(), "MISCONF") {
+		return nil
+	}
+	return failureOf(err)
 }
 
 func (c *redisConn) Now(ctx context.Context) (time.Time, error) {
@@ -219,7 +228,13 @@ func (c sentHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 func (c sentHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		c.Add(cmd.Name(), 1)
-		return next(ctx, cmd)
+		err := next(ctx, cmd)
+		// After a refused HELLO the client library goes on, and would report the lost
+		// connection and not the refusal. It takes the outermost error off.
+		if reply := redis.Error(nil); errors.As(err, &reply) && closes(reply.Error()) {
+			return fmt.Errorf("%s: %w", cmd.Name(), Refusal(reply.Error()))
+		}
+		return err
 	}
 }
 

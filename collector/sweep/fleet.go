@@ -235,6 +235,7 @@ func (f *Fleet) Capabilities() []source.Capability {
 		for _, c := range s.listed {
 			if known, ok := merged[c.Name]; ok {
 				c.Permitted = c.Permitted && known.Permitted
+				c.Lacking = c.Lacking || known.Lacking
 			}
 			merged[c.Name] = c
 		}

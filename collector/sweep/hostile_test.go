@@ -5,6 +5,8 @@ package sweep
 
 import (
 	"context"
+	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +111,25 @@ func TestLoadingAnswersInfo(t *testing.T) {
 	})
 }
 
+// lateContext has come to its end and does not say so yet.
+type lateContext struct{ context.Context }
+
+func (lateContext) Deadline() (time.Time, bool) { return time.Now(), true }
+
+// TestTimeOfASweep: the socket of a sweep whose time is up may say so first.
+func TestTimeOfASweep(t *testing.T) {
+	slow := error(&source.Failure{Reason: source.ReasonTimeout, Err: os.ErrDeadlineExceeded})
+	if err := timedOut(lateContext{t.Context()}, slow); !errors.Is(err, ErrTooLong) || source.Advice(err) != source.HintTooLong {
+		t.Errorf("at the end of a sweep: %v", err)
+	}
+	if err := timedOut(t.Context(), slow); errors.Is(err, ErrTooLong) || err == nil {
+		t.Errorf("of a sweep without an end: %v", err)
+	}
+	if err := timedOut(lateContext{t.Context()}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestNodeOfACluster: one node is not the whole keyspace, unless it is swept as a
 // part of it.
 func TestNodeOfACluster(t *testing.T) {
@@ -123,6 +144,13 @@ func TestNodeOfACluster(t *testing.T) {
 	if member.checkMode(source.ParseInfo("# Server\r\nredis_mode:sentinel\r\n")) == nil ||
 		member.checkMode(source.ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
 		t.Error("as a part of a Cluster anything goes")
+	}
+	for databases, want := range map[int]string{0: "", 3: source.HintDatabase0} {
+		target := targetOf(t, "")
+		target.Databases = []int{databases}
+		if err := (&sweeper{target: target, inCluster: true}).checkMode(cluster); (err == nil) != (want == "") || err != nil && source.Advice(err) != want {
+			t.Errorf("database %d of a Cluster: %v", databases, err)
+		}
 	}
 	if newSweeper(targetOf(t, ""), fake.NewNode(t), 1).inCluster {
 		t.Error("a sweeper takes its node for a part of a Cluster")

@@ -91,11 +91,13 @@ func (s *session) greet(ctx context.Context, greeted func(source.Info, time.Dura
 func (s *sweeper) checkMode(info source.Info) error {
 	switch mode := info.Mode(); {
 	case len(s.target.Seeds) > 0 && s.target.Sentinel == nil && mode != "cluster":
-		return &source.Failure{Reason: source.ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets")}
+		return &source.Failure{Reason: source.ReasonRefused, Err: errors.New("the server is no node of a Cluster: several addresses are seeds of one, and several servers are several targets"), Hint: source.HintSeeds}
+	case mode == "cluster" && slices.ContainsFunc(s.target.Databases, func(db int) bool { return db != 0 }):
+		return &source.Failure{Reason: source.ReasonCluster, Err: errors.New("the address is a node of a Redis Cluster, which has no database but 0"), Hint: source.HintDatabase0}
 	case mode == "cluster" && !s.inCluster && s.target.Cluster != spec.ClusterNever:
 		return source.ErrIsCluster
 	case mode == "sentinel":
-		return &source.Failure{Reason: source.ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys: write redis+sentinel://HOST/MASTER")}
+		return &source.Failure{Reason: source.ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys"), Hint: source.HintSentinel}
 	case info.Text("master_sync_in_progress") == "1":
 		return &source.Failure{Reason: source.ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
 	case s.isReplica && (info.Role() != "replica" || info.Text("master_link_status") != "up"):

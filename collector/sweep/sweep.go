@@ -110,8 +110,9 @@ var ErrTooLong = errors.New("the sweep took longer than its timeout")
 // timedOut tells the sweep's own end from a broken connection: the socket is
 // cut in both cases.
 func timedOut(ctx context.Context, err error) error {
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &source.Failure{Reason: source.ReasonTimeout, Err: ErrTooLong}
+	end, limited := ctx.Deadline() // the socket's own comes as soon as that of ctx
+	if err != nil && limited && !time.Now().Before(end) {
+		return &source.Failure{Reason: source.ReasonTimeout, Err: ErrTooLong, Hint: source.HintTooLong}
 	}
 	return err
 }

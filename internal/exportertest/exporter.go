@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"sync"
 	"syscall"
@@ -23,7 +24,7 @@ type Exporter struct {
 	URL string // of its web server, without a path
 
 	cmd    *exec.Cmd
-	output *output
+	output string // a file: what is printed before a scrape is there after it
 	ended  chan struct{}
 	client *http.Client
 }
@@ -40,7 +41,7 @@ func Start(t testing.TB, settings Settings, args ...string) *Exporter {
 	t.Helper()
 	e := &Exporter{
 		cmd:    exec.Command(Binary(t), args...),
-		output: &output{},
+		output: filepath.Join(t.TempDir(), "output"),
 		ended:  make(chan struct{}),
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}},
 	}
@@ -48,7 +49,12 @@ func Start(t testing.TB, settings Settings, args ...string) *Exporter {
 	for name, value := range settings {
 		e.cmd.Env = append(e.cmd.Env, "KEYHEALTH_"+name+"="+value)
 	}
-	e.cmd.Stdout, e.cmd.Stderr = e.output, e.output
+	output, err := os.Create(e.output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = output.Close() }() // the process has its own
+	e.cmd.Stdout, e.cmd.Stderr = output, output
 	if err := e.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +81,13 @@ func Start(t testing.TB, settings Settings, args ...string) *Exporter {
 }
 
 // Output is all that the process has printed so far.
-func (e *Exporter) Output() string { return e.output.String() }
+func (e *Exporter) Output() string {
+	text, err := os.ReadFile(e.output)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
 
 // Get fetches a path.
 func (e *Exporter) Get(path string) (status int, body []byte, err error) {

@@ -1,5 +1,5 @@
-// What the binary does when Redis hangs, dies, comes back or is full of hostile
-// names, and when it is told to stop.
+// What the binary does when Redis hangs or is full of hostile names, and when it is
+// told to stop. What a user sees of a failure is in failures_test.go.
 
 package exportertest
 
@@ -51,53 +51,6 @@ func TestScrapesNeverWaitForRedis(t *testing.T) {
 	// A busy machine can hold up a scrape as well: it is the 8 s that must not show.
 	if slowest > 10*median && slowest > 4*time.Second {
 		t.Errorf("the slowest scrape took %v, the median %v", slowest, median)
-	}
-}
-
-func TestRedisDiesAndComesBack(t *testing.T) {
-	server := redistest.Start(t)
-	redistest.Fill(t, server, fillSmall)
-	settings := quick(server)
-	settings["STALE_AFTER"] = "4s"
-	exporter := Start(t, settings)
-	exporter.Sweeps(t, 1)
-
-	server.Kill()
-	metrics := exporter.Wait(t, "up 0", func(m Metrics) bool { return m.Is("keyhealth_up", "==", 0) })
-	if metrics.Has("keyhealth_group_keys") && metrics.Value(t, "keyhealth_group_keys", "group=ocr") != 100 {
-		t.Error("a failure changed the data")
-	}
-	exporter.Wait(t, "data withdrawn", func(m Metrics) bool {
-		return !m.Has("keyhealth_group_keys") && !m.Has("keyhealth_memory_used_bytes") && !m.Has("keyhealth_keys")
-	})
-	metrics = exporter.Scrape(t)
-	if metrics.Value(t, "keyhealth_sweep_success") != 0 || metrics.Value(t, "keyhealth_sweep_failures_total", "reason=unreachable") == 0 {
-		t.Error("the failure does not show")
-	}
-
-	server.Restart(t)
-	redistest.Fill(t, server, fillSmall)
-	exporter.Wait(t, "data back", func(m Metrics) bool {
-		return m.Is("keyhealth_up", "==", 1) && slices.Equal(m.Values("keyhealth_group_keys", "group=ocr"), []float64{100})
-	})
-	if n := strings.Count(exporter.Output(), "Sweep failed"); n != 1 {
-		t.Errorf("%d lines say that the sweep failed, want 1 for the change of state", n)
-	}
-}
-
-func TestDownAtStart(t *testing.T) {
-	server := redistest.Start(t)
-	server.Stop()
-	exporter := Start(t, quick(server))
-	metrics := exporter.Wait(t, "a failed sweep", func(m Metrics) bool { return m.Is("keyhealth_sweeps_total", ">=", 1) })
-	if metrics.Value(t, "keyhealth_up") != 0 || metrics.Value(t, "keyhealth_sweep_last_success_timestamp_seconds") != 0 {
-		t.Error("up and the last success must be 0")
-	}
-	if status, _, err := exporter.Get("/-/ready"); err != nil || status != 200 {
-		t.Errorf("after a failed sweep readiness is %d (%v), want 200: failures must be scraped", status, err)
-	}
-	if code, _ := exporter.Terminate(t); code != 0 {
-		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -4,11 +4,14 @@
 package redistest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"strconv"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Ports are drawn from [firstPort, firstPort+portCount). That range, and the
@@ -65,6 +68,20 @@ func probe(ports ...int) error {
 		}
 	}
 	return nil
+}
+
+// listen listens on a reserved port. A process that is being started has copies of
+// all our sockets for a moment, also of one that was closed: until then the port is
+// in use.
+func listen(addr string) (net.Listener, error) {
+	deadline := time.Now().Add(startDeadline)
+	for {
+		l, err := net.Listen("tcp", addr)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			return l, err
+		}
+		time.Sleep(pollInterval)
+	}
 }
 
 // FreePort returns a loopback port that is free and is kept from the other

@@ -6,6 +6,8 @@ package redistest
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -24,14 +26,19 @@ type Proxy struct {
 	mu       sync.Mutex
 	listener net.Listener // nil while connections are refused
 	links    map[*link]struct{}
+	changed  *sync.Cond // links, closed or paused
 	closed   bool
+	paused   bool // connections that come wait
 	wg       sync.WaitGroup
+
+	faults faults
 }
 
 // link is one connection through the proxy. Cancelling it closes both ends.
 type link struct {
 	ctx    context.Context
 	cancel context.CancelFunc
+	cut    cutting // of the answers
 	mu     sync.Mutex
 	ends   []net.Conn
 }
@@ -41,6 +48,7 @@ type link struct {
 func StartProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	p := &Proxy{t: t, target: target, addr: address(FreePort(t)), links: map[*link]struct{}{}}
+	p.changed = sync.NewCond(&p.mu)
 	p.Refuse(false)
 	t.Cleanup(p.close)
 	return p
@@ -78,7 +86,7 @@ func (p *Proxy) Refuse(refuse bool) {
 		_ = p.listener.Close()
 		p.listener = nil
 	case !refuse && p.listener == nil:
-		l, err := net.Listen("tcp", p.addr)
+		l, err := listen(p.addr)
 		if err != nil {
 			p.t.Fatalf("redistest: proxy: %v", err)
 		}
@@ -92,6 +100,7 @@ func (p *Proxy) close() {
 	p.Refuse(true)
 	p.mu.Lock()
 	p.closed = true
+	p.changed.Broadcast()
 	p.mu.Unlock()
 	p.Cut()
 	p.wg.Wait()
@@ -123,14 +132,17 @@ func (p *Proxy) handle(client net.Conn) {
 	}
 	l.attach(server)
 	var directions sync.WaitGroup
-	directions.Go(func() { p.pump(l, server, client) })
-	directions.Go(func() { p.pump(l, client, server) })
+	directions.Go(func() { p.pump(l, server, requests{client, p, l}) })
+	directions.Go(func() { p.pump(l, client, answers{server, l}) })
 	directions.Wait()
 }
 
 func (p *Proxy) add(l *link) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for p.paused && !p.closed {
+		p.changed.Wait()
+	}
 	if p.closed {
 		return false
 	}
@@ -142,6 +154,7 @@ func (p *Proxy) remove(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.links, l)
+	p.changed.Broadcast()
 }
 
 // attach adds the second end, which is closed at once if the link already is.
@@ -164,15 +177,17 @@ func (l *link) close() {
 }
 
 // chunk is what one read brought, to be written at due. No data means that the
-// sender has ended its direction.
+// sender has ended its direction, or with reset that the connection ends as if a
+// host had forgotten it.
 type chunk struct {
-	data []byte
-	due  time.Time
+	data  []byte
+	due   time.Time
+	reset bool
 }
 
 // pump moves one direction. The queue between reader and writer is what makes
 // latency without a limit on throughput: reading goes on while chunks wait.
-func (p *Proxy) pump(l *link, dst, src net.Conn) {
+func (p *Proxy) pump(l *link, dst net.Conn, src io.Reader) {
 	queue := make(chan chunk, 1024)
 	p.wg.Go(func() {
 		defer close(queue)
@@ -183,7 +198,10 @@ func (p *Proxy) pump(l *link, dst, src net.Conn) {
 			return
 		}
 		if c.data == nil {
-			if tcp, ok := dst.(*net.TCPConn); ok {
+			if tcp, ok := dst.(*net.TCPConn); ok && c.reset {
+				_ = tcp.SetLinger(0)
+				l.close()
+			} else if ok {
 				_ = tcp.CloseWrite() // the other side may be gone
 			}
 			return
@@ -197,16 +215,16 @@ func (p *Proxy) pump(l *link, dst, src net.Conn) {
 
 // read queues what src sends; an error is passed on as the end of the
 // direction, after the bytes before it.
-func (p *Proxy) read(ctx context.Context, src net.Conn, queue chan<- chunk) {
+func (p *Proxy) read(ctx context.Context, src io.Reader, queue chan<- chunk) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := src.Read(buf)
 		due := time.Now().Add(time.Duration(p.delay.Load()) / 2)
-		if n > 0 && !send(ctx, queue, chunk{bytes.Clone(buf[:n]), due}) {
+		if n > 0 && !send(ctx, queue, chunk{data: bytes.Clone(buf[:n]), due: due}) {
 			return
 		}
 		if err != nil {
-			send(ctx, queue, chunk{due: due})
+			send(ctx, queue, chunk{due: due, reset: errors.Is(err, errReset)})
 			return
 		}
 	}
