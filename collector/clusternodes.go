@@ -70,6 +70,20 @@ func (n *memberNode) reached(asked string) (address, name string, ok bool) {
 // NODES, ascending: its own ones or, of a replica, its master's, and those that
 // are on their way to it.
 func ownSlots(nodes string) []int {
+	var slots []int
+	for _, field := range ownFields(nodes) {
+		first, last := slotRange(field)
+		for slot := first; slot <= last; slot++ {
+			slots = append(slots, slot)
+		}
+	}
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
+// ownFields are what CLUSTER NODES says of the slots of the node that answered,
+// or, of a replica, of its master's.
+func ownFields(nodes string) []string {
 	parsed := parseClusterNodes(nodes)
 	var id string
 	for _, n := range parsed {
@@ -83,15 +97,7 @@ func ownSlots(nodes string) []int {
 	if at < 0 {
 		return nil
 	}
-	var slots []int
-	for _, field := range parsed[at].slots {
-		first, last := slotRange(field)
-		for slot := first; slot <= last; slot++ {
-			slots = append(slots, slot)
-		}
-	}
-	slices.Sort(slots)
-	return slices.Compact(slots)
+	return parsed[at].slots
 }
 
 // slotRange reads "5", "5-9" or "[5-<-id]", a slot on its way to the node; of

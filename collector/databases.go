@@ -16,6 +16,10 @@ import (
 func (s *session) databases(ctx context.Context) (*swept, error) {
 	sizes, sized := s.info.Keyspace()
 	result := &swept{}
+	var err error
+	if result.claim, err = s.claimSlots(ctx); err != nil {
+		return nil, fmt.Errorf("CLUSTER NODES: %w", err)
+	}
 	numbers := s.numbers(sizes)
 	sampled := 0 // databases that share the time of samples
 	for _, db := range numbers {
@@ -42,6 +46,9 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	if err := s.totals(ctx, result); err != nil {
 		return nil, err
 	}
+	if err := s.keepClaim(ctx, result.claim); err != nil {
+		return nil, err
+	}
 	if err := visible(result.databases); err != nil {
 		return nil, err
 	}
@@ -49,7 +56,6 @@ func (s *session) databases(ctx context.Context) (*swept, error) {
 	if err := s.lookCloser(ctx, result); err != nil {
 		return nil, err
 	}
-	var err error
 	if result.searched, err = s.searchBig(ctx, result.databases); err != nil {
 		return nil, fmt.Errorf("looking for big keys: %w", err)
 	}

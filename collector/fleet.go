@@ -48,6 +48,7 @@ type greeting struct {
 type visit struct {
 	node   string
 	shard  string
+	slots  int   // of the shard, by who named the nodes
 	info   *Info // nil: it did not answer
 	ping   time.Duration
 	swept  bool   // its keys were to be met
@@ -99,7 +100,7 @@ func (f *fleet) visit(ctx context.Context, shards []shard, greeted func(greeting
 func (f *fleet) visitShard(ctx context.Context, sh shard, fit []node, greeted func(greeting)) []visit {
 	var visits []visit
 	add := func(v visit) visit {
-		v.shard = sh.id
+		v.shard, v.slots = sh.id, sh.slots
 		visits = append(visits, v)
 		return v
 	}

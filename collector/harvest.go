@@ -60,6 +60,8 @@ func (w *Watcher) finished(done outcome) {
 	results, failures := w.takeShards(done.visits)
 	if done.err != nil {
 		failures = append(failures, visit{err: done.err})
+	} else if len(failures) == 0 && !w.whole(w.results()) {
+		failures = append(failures, visit{err: errSlotsMoved})
 	}
 	for _, failure := range failures {
 		health.Failures[reasonOf(failure.err)]++
@@ -125,7 +127,11 @@ func (w *Watcher) takeNodes(visits []visit) {
 func (w *Watcher) takeShards(visits []visit) (results []*swept, failures []visit) {
 	there := map[string]bool{}
 	failed := map[string]visit{}
+	slots := 0
 	for _, v := range visits {
+		if !there[v.shard] {
+			slots += v.slots
+		}
 		there[v.shard] = true
 		switch {
 		case v.result != nil:
@@ -138,7 +144,7 @@ func (w *Watcher) takeShards(visits []visit) (results []*swept, failures []visit
 	}
 	if len(visits) > 0 {
 		maps.DeleteFunc(w.shards, func(id string, _ lastShard) bool { return !there[id] })
-		w.known = len(there)
+		w.known, w.slots = len(there), slots
 	}
 	for _, id := range slices.Sorted(maps.Keys(failed)) {
 		failures = append(failures, failed[id])
@@ -176,23 +182,51 @@ func (w *Watcher) takeResults(results []*swept) {
 	}
 }
 
-// figure computes the data from what is known of the shards. Where nothing is
-// known of one of them there are none: part of the keys is no total.
+// figure computes the data from what is known of the shards. Part of the keys is
+// no total, and where slots have moved between the sweeps of two shards neither is
+// the sum: then the data stay what they were, until they are stale.
 func (w *Watcher) figure() {
-	w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, true
-	if len(w.shards) < w.known {
+	results := w.results()
+	if !w.whole(results) {
 		return
 	}
-	var results []*swept
-	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
-		result := w.shards[id].result
-		results = append(results, result)
+	w.state.Folded, w.state.Leaks = 0, true
+	for _, result := range results {
 		w.state.Folded += result.folded
 		w.state.Leaks = w.state.Leaks && !result.now.IsZero()
 	}
-	if len(results) > 0 {
-		w.state.Databases, w.state.Groups = figures(results...)
+	w.state.Databases, w.state.Groups = figures(results...)
+	w.figured = time.Now()
+	for _, last := range w.shards {
+		if last.at.Before(w.figured) {
+			w.figured = last.at
+		}
 	}
+}
+
+// whole says whether the results are of all keys, each once.
+func (w *Watcher) whole(results []*swept) bool {
+	if len(results) == 0 {
+		return false
+	}
+	if slices.ContainsFunc(results, func(r *swept) bool { return r.claim == nil }) { // no Cluster, or nobody tells
+		return len(results) == w.known
+	}
+	return fit(results, w.slots)
+}
+
+// withdraw takes the data back.
+func (w *Watcher) withdraw() {
+	w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, false
+}
+
+// results are what is known of the shards, in the order of their names.
+func (w *Watcher) results() []*swept {
+	var results []*swept
+	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
+		results = append(results, w.shards[id].result)
+	}
+	return results
 }
 
 // dropStale withdraws what is too old to be shown, and answers when to look
@@ -212,10 +246,9 @@ func (w *Watcher) dropStale() time.Duration {
 			n.Info, n.Unreclaimed, dropped = nil, nil, true
 		}
 	}
-	shards := len(w.shards)
 	maps.DeleteFunc(w.shards, func(_ string, last lastShard) bool { return old(last.at) })
-	if len(w.shards) < shards {
-		w.figure()
+	if w.state.Databases != nil && old(w.figured) {
+		w.withdraw()
 		dropped = true
 	}
 	if dropped {

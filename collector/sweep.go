@@ -59,6 +59,7 @@ type swept struct {
 	databases []*dbTally
 	examined  int64
 	share     float64   // of SCAN's order covered, over all databases
+	claim     claim     // the slots whose keys these are
 	folded    int       // discovered groups that were too many to show
 	room      int       // groups that may be shown
 	slow      uint64    // batches that took much longer than usual

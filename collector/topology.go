@@ -17,6 +17,7 @@ type shard struct {
 	primary   node
 	replicas  []node
 	inCluster bool
+	slots     int
 }
 
 // topology finds the nodes of a target.
@@ -26,13 +27,14 @@ type topology struct {
 	nodes   map[string]node             // by name
 	cluster bool                        // the address is a node of a Cluster
 	known   []string                    // addresses of the Cluster's nodes, as of the last answer
+	named   map[string]string           // host names that nodes of the Cluster announce, by address
 
 	capabilities capabilities
 }
 
 func newTopology(target Target, dial func(Endpoint, string) node) *topology {
 	return &topology{
-		target: target, dial: dial, nodes: map[string]node{}, cluster: target.Cluster == ClusterAlways,
+		target: target, dial: dial, nodes: map[string]node{}, named: map[string]string{}, cluster: target.Cluster == ClusterAlways,
 		capabilities: newCapabilities(target),
 	}
 }
@@ -62,7 +64,7 @@ func (t *topology) follow() bool {
 // node is the one at an address; it stays the same as long as it is there.
 // Credentials are the target's: a Cluster or a Sentinel has named the address.
 func (t *topology) node(address, name, hostname string) node {
-	key := address + " " + name
+	key := address + " " + name + " " + hostname
 	if n := t.nodes[key]; n != nil {
 		return n
 	}
@@ -112,7 +114,7 @@ func (t *topology) askCluster(ctx context.Context) ([]shard, error) {
 }
 
 func (t *topology) clusterNodes(ctx context.Context, address string) (string, error) {
-	c, err := t.node(address, address, "").connect(ctx)
+	c, err := t.node(address, address, t.named[address]).connect(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -132,24 +134,26 @@ func (t *topology) learn(capability string, err error) error {
 
 // clusterShards are the masters that hold slots, with their replicas.
 func (t *topology) clusterShards(nodes []memberNode, asked string) []shard {
-	of := map[string]*shard{}
+	of, named := map[string]*shard{}, map[string]string{}
 	var ids, known []string
 	for _, n := range nodes {
 		address, name, ok := n.reached(asked)
 		if !ok || !n.is("master") || len(n.slots) == 0 {
 			continue
 		}
-		of[n.id] = &shard{id: n.id, primary: t.node(address, name, n.hostname), inCluster: true}
+		of[n.id] = &shard{id: n.id, primary: t.node(address, name, n.hostname), inCluster: true, slots: claim(n.slots).size()}
 		ids, known = append(ids, n.id), append(known, address)
+		named[address] = n.hostname
 	}
 	for _, n := range nodes {
 		address, name, ok := n.reached(asked)
 		if sh := of[n.master]; ok && sh != nil && n.is("slave") && !n.is("fail") && !n.is("noaddr") {
 			sh.replicas = append(sh.replicas, t.node(address, name, n.hostname))
 			known = append(known, address)
+			named[address] = n.hostname
 		}
 	}
-	t.known = known
+	t.known, t.named = known, named
 	return sorted(ids, of)
 }
 
