@@ -19,11 +19,14 @@ var errSlotsMoved = &Failure{Reason: ReasonCluster, Err: errors.New("slots move 
 
 // claimSlots asks the node of a Cluster for its slots; unknown where that is refused.
 func (s *session) claimSlots(ctx context.Context) (claim, error) {
-	if !s.inCluster || s.denied["slot_counts"] {
+	if !s.inCluster {
 		return nil, nil
 	}
 	nodes, err := s.conn.clusterNodes(ctx)
-	if ok, err := s.permits("slot_counts", err); !ok {
+	switch {
+	case denies(err):
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 	return ownFields(nodes), nil
