@@ -72,6 +72,20 @@ func (n *Member) reached(asked string) (address, name string, ok bool) {
 // NODES, ascending: its own ones or, of a replica, its master's, and those that
 // are on their way to it.
 func OwnSlots(nodes string) []int {
+	var slots []int
+	for _, field := range ClaimOf(nodes) {
+		first, last := slotRange(field)
+		for slot := first; slot <= last; slot++ {
+			slots = append(slots, slot)
+		}
+	}
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
+// ClaimOf is what CLUSTER NODES says of the slots of the node that answered,
+// or, of a replica, of its master's.
+func ClaimOf(nodes string) Claim {
 	parsed := ParseClusterNodes(nodes)
 	var id string
 	for _, n := range parsed {
@@ -85,15 +99,7 @@ func OwnSlots(nodes string) []int {
 	if at < 0 {
 		return nil
 	}
-	var slots []int
-	for _, field := range parsed[at].slots {
-		first, last := slotRange(field)
-		for slot := first; slot <= last; slot++ {
-			slots = append(slots, slot)
-		}
-	}
-	slices.Sort(slots)
-	return slices.Compact(slots)
+	return parsed[at].slots
 }
 
 // slotRange reads "5", "5-9" or "[5-<-id]", a slot on its way to the node; of

@@ -102,7 +102,7 @@ func (c *Cluster) AddReplicas(t testing.TB) {
 func waitReplicas(ctx context.Context, node *redis.Client, n int) error {
 	return poll(ctx, func() (bool, error) {
 		nodes, err := node.ClusterNodes(ctx).Result()
-		return strings.Count(nodes, "slave ") == n, err
+		return strings.Count(nodes, "slave") == n, err // among other flags
 	})
 }
 
@@ -193,6 +193,7 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	t.Helper()
 	opt := &redis.ClusterOptions{
 		Password:                 c.Nodes[0].password(),
+		TLSConfig:                c.Nodes[0].clientTLS(),
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
