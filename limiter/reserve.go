@@ -78,7 +78,7 @@ func (r *Reservation) settle(ctx context.Context, call string, n int64) error {
 		return err
 	}
 	args := append(l.arguments(r.n, n), r.marks...)
-	reply, err := l.settle.run(ctx, l.client, keys, args)
+	reply, err := l.scripts.settle.run(ctx, l.client, keys, args)
 	if err == nil && len(reply) != 1 {
 		err = errReply
 	}

@@ -33,7 +33,7 @@ type failover struct {
 func ofReplication(t *testing.T, binary string) *failover {
 	f := &failover{primary: redistest.StartBinary(t, binary, syncAtOnce...)}
 	f.replica = redistest.StartBinary(t, binary)
-	if err := f.replica.Client(t).SlaveOf(t.Context(), f.primary.Host(), fmt.Sprint(f.primary.Port())).Err(); err != nil {
+	if err := f.replica.Client(t).ReplicaOf(t.Context(), f.primary.Host(), fmt.Sprint(f.primary.Port())).Err(); err != nil {
 		t.Fatal(err)
 	}
 	var serves atomic.Pointer[redistest.Server]
@@ -45,7 +45,7 @@ func ofReplication(t *testing.T, binary string) *failover {
 	})
 	f.promote = func() error {
 		serves.Store(f.replica)
-		return f.replica.Client(t).SlaveOf(t.Context(), "NO", "ONE").Err()
+		return f.replica.Client(t).ReplicaOf(t.Context(), "NO", "ONE").Err()
 	}
 	return f
 }
