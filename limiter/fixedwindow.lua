@@ -4,13 +4,15 @@
 -- The short way. Lua takes texts for numbers where it subtracts, at less cost than
 -- tonumber, but not where it compares.
 
-local key, cost, call = KEYS[1], ARGV[1], redis.call
-local count, rest = redis.pcall('GET', key), call('PTTL', key)
-if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and type(count) == 'string' and string.find(count, '^[1-9]%d*$') then
-  local left = ARGV[3] - count - cost
-  if left >= 0 then
-    call('INCRBY', key, cost)
-    return {left, rest}
+do
+  local key, cost, ttl, limit, call = KEYS[1], ARGV[1], ARGV[2], ARGV[3], redis.call
+  local count, rest = redis.pcall('GET', key), call('PTTL', key)
+  if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and type(count) == 'string' and string.find(count, '^[1-9]%d*$') then
+    local left = limit - count - cost
+    if left >= 0 then
+      call('INCRBY', key, cost)
+      return {left, rest}
+    end
   end
 end
 

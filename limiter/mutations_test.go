@@ -9,10 +9,10 @@ type mutation struct{ name, from, to string }
 
 var mutations = []mutation{
 	// Fixed window, the short way.
-	{"fixed, short: TTL not looked at", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and type(count)", "if cost - 1 >= 0 and type(count)"},
-	{"fixed, short: no bound of the TTL", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and type(count)", "if rest > 0 and cost - 1 >= 0 and type(count)"},
-	{"fixed, short: zombie accepted", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and type(count)", "if rest - ARGV[2] <= 0 and cost - 1 >= 0 and type(count)"},
-	{"fixed, short: limit + 1", "local left = ARGV[3] - count - cost\n  if left >= 0", "local left = ARGV[3] - count - cost\n  if left >= -1"},
+	{"fixed, short: TTL not looked at", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and type(count)", "if cost - 1 >= 0 and type(count)"},
+	{"fixed, short: no bound of the TTL", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and type(count)", "if rest > 0 and cost - 1 >= 0 and type(count)"},
+	{"fixed, short: zombie accepted", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and type(count)", "if rest - ttl <= 0 and cost - 1 >= 0 and type(count)"},
+	{"fixed, short: limit + 1", "local left = limit - count - cost\n    if left >= 0", "local left = limit - count - cost\n    if left >= -1"},
 	{"fixed, short: negative cost", "cost - 1 >= 0 and type(count)", "type(count)"},
 	{"fixed, short: cost not counted", "call('INCRBY', key, cost)", "call('INCRBY', key, 1)"},
 	{"fixed, short: 007 is a count", "string.find(count, '^[1-9]%d*$')", "tonumber(count)"},
@@ -57,13 +57,13 @@ var mutations = []mutation{
 	{"sliding: empty key stays", "if #w.slices == 0 then\n    return call('DEL', w.key)\n  end", "if #w.slices == 0 then return end"},
 
 	// Token bucket, the short way.
-	{"bucket, short: TTL not looked at", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and cost % 1", "if cost - 1 >= 0 and cost % 1"},
-	{"bucket, short: no bound of the TTL", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and cost % 1", "if rest > 0 and cost - 1 >= 0 and cost % 1"},
-	{"bucket, short: zombie accepted", "if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and cost % 1", "if rest - ARGV[2] <= 0 and cost - 1 >= 0 and cost % 1"},
+	{"bucket, short: TTL not looked at", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and cost % 1", "if cost - 1 >= 0 and cost % 1"},
+	{"bucket, short: no bound of the TTL", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and cost % 1", "if rest > 0 and cost - 1 >= 0 and cost % 1"},
+	{"bucket, short: zombie accepted", "if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and cost % 1", "if rest - ttl <= 0 and cost - 1 >= 0 and cost % 1"},
 	{"bucket, short: TTL dropped", "string.format('%.0f %.0f', debt, now), 'PX', reset)", "string.format('%.0f %.0f', debt, now))"},
 	{"bucket, short: TTL a ms too long", "local reset = (debt + -debt % ms) / ms", "local reset = (debt + -debt % ms) / ms + 1"},
 	{"bucket, short: TTL rounded down", "local reset = (debt + -debt % ms) / ms", "local reset = math.max((debt - debt % ms) / ms, 1)"},
-	{"bucket, short: capacity + 1", "if units >= 0 then\n      local ms", "if units >= -b then\n      local ms"},
+	{"bucket, short: capacity + 1", "if units >= 0 then\n        local ms", "if units >= -b then\n        local ms"},
 	{"bucket, short: never fills", "debt - (since > 0 and since * a or 0)", "debt - 0"},
 	{"bucket, short: clock set back", "debt - (since > 0 and since * a or 0)", "debt - since * a"},
 	{"bucket, short: more than full", "(debt > 0 and debt or 0) + cost * b", "debt + cost * b"},

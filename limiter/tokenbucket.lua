@@ -5,22 +5,24 @@
 -- The short way. Lua takes texts for numbers where it calculates, at less cost
 -- than tonumber, but not where it compares.
 
-local key, cost, call = KEYS[1], ARGV[1], redis.call
-local value, rest = redis.pcall('GET', key), call('PTTL', key)
-if rest > 0 and rest - ARGV[2] <= 0 and cost - 1 >= 0 and cost % 1 == 0 and type(value) == 'string' then
-  local debt, at = string.match(value, '^(%d+) (%d+)$')
-  if debt and #debt <= 16 and #at <= 16 then
-    local time, a, b = call('TIME'), ARGV[4], ARGV[5]
-    local now = time[1] * 1000000 + time[2]
-    local since = now - at
-    debt = debt - (since > 0 and since * a or 0)
-    debt = (debt > 0 and debt or 0) + cost * b
-    local units = ARGV[3] * b - debt
-    if units >= 0 then
-      local ms = 1000 * a
-      local reset = (debt + -debt % ms) / ms
-      call('SET', key, string.format('%.0f %.0f', debt, now), 'PX', reset)
-      return {(units - units % b) / b, reset}
+do
+  local key, cost, ttl, limit, call = KEYS[1], ARGV[1], ARGV[2], ARGV[3], redis.call
+  local value, rest = redis.pcall('GET', key), call('PTTL', key)
+  if rest > 0 and rest - ttl <= 0 and cost - 1 >= 0 and cost % 1 == 0 and type(value) == 'string' then
+    local debt, at = string.match(value, '^(%d+) (%d+)$')
+    if debt and #debt <= 16 and #at <= 16 then
+      local time, a, b = call('TIME'), ARGV[4], ARGV[5]
+      local now = time[1] * 1000000 + time[2]
+      local since = now - at
+      debt = debt - (since > 0 and since * a or 0)
+      debt = (debt > 0 and debt or 0) + cost * b
+      local units = limit * b - debt
+      if units >= 0 then
+        local ms = 1000 * a
+        local reset = (debt + -debt % ms) / ms
+        call('SET', key, string.format('%.0f %.0f', debt, now), 'PX', reset)
+        return {(units - units % b) / b, reset}
+      end
     end
   end
 end
