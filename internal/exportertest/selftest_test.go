@@ -86,7 +86,8 @@ func TestStopsInASelfTest(t *testing.T) {
 			}
 			began := time.Now()
 			<-process.ended
-			if took := time.Since(began); process.code() != test.code || took > 5*time.Second {
+			// 3 s or 4, and on a busy machine more: it is the 60 s that must not show.
+			if took := time.Since(began); process.code() != test.code || took > 30*time.Second {
 				t.Errorf("exit code %d after %v, want %d within 5 s: %s", process.code(), took, test.code, process.output())
 			}
 			server.Thaw(t)
@@ -116,7 +117,6 @@ func wantTTLs(t *testing.T, c *redis.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("left are %q", keys)
 	for _, key := range keys {
 		if ttl, err := c.PTTL(context.Background(), key).Result(); err != nil || ttl <= 0 || ttl > 24*time.Hour {
 			t.Errorf("%s is left with the TTL %v, %v", key, ttl, err)
