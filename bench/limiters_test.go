@@ -29,6 +29,8 @@ const (
 // contender is a limiter on the bench.
 type contender struct {
 	name   string
+	counts string // what it does with a key, for who compares
+	ours   bool
 	prefix string // of its keys
 	allow  func(ctx context.Context, subject string) (bool, error)
 	// direct are the commands of a decision that are sent beside scripts: what
@@ -38,11 +40,11 @@ type contender struct {
 
 func contenders(t testing.TB, c *redis.Client) []contender {
 	t.Helper()
-	ours := func(name string, p limiter.Policy) contender {
+	ours := func(name, counts string, p limiter.Policy) contender {
 		prefix := "ours-" + name
 		l, err := limiter.New(c, limiter.Options{Down: limiter.FailClosed, Prefix: prefix}, p)
 		must(t, err)
-		return contender{name: "keyhealth, " + name, prefix: prefix, allow: func(ctx context.Context, subject string) (bool, error) {
+		return contender{name: "keyhealth, " + name, counts: counts, ours: true, prefix: prefix, allow: func(ctx context.Context, subject string) (bool, error) {
 			result, err := l.Allow(ctx, subject)
 			if result.Degraded {
 				return false, fmt.Errorf("%s: Redis gave no answer", name)
@@ -51,9 +53,9 @@ func contenders(t testing.TB, c *redis.Client) []contender {
 		}}
 	}
 	return []contender{
-		ours("fixed window", limiter.FixedWindow{Limit: burst, Window: time.Minute}),
-		ours("sliding window", limiter.SlidingWindow{Limit: burst, Window: time.Minute}),
-		ours("token bucket", limiter.TokenBucket{Capacity: burst, Refill: perSecond, Every: time.Second}),
+		ours("fixed window", "GET, PTTL, INCRBY", limiter.FixedWindow{Limit: burst, Window: time.Minute}),
+		ours("sliding window", "PTTL, GET, TIME, SET of eleven counts", limiter.SlidingWindow{Limit: burst, Window: time.Minute}),
+		ours("token bucket", "GET, PTTL, TIME, SET", limiter.TokenBucket{Capacity: burst, Refill: perSecond, Every: time.Second}),
 		redisRate(c),
 		throttledStore(t, c),
 		ululeStore(t, c),
@@ -63,7 +65,7 @@ func contenders(t testing.TB, c *redis.Client) []contender {
 func redisRate(c *redis.Client) contender {
 	l := redis_rate.NewLimiter(c)
 	limit := redis_rate.Limit{Rate: perSecond, Period: time.Second, Burst: burst}
-	return contender{name: "go-redis/redis_rate v10", prefix: "rate", allow: func(ctx context.Context, subject string) (bool, error) {
+	return contender{name: "go-redis/redis_rate v10", counts: "GCRA: TIME, GET, SET", prefix: "rate", allow: func(ctx context.Context, subject string) (bool, error) {
 		result, err := l.Allow(ctx, subject, limit)
 		return err == nil && result.Allowed > 0, err
 	}}
@@ -75,7 +77,7 @@ func throttledStore(t testing.TB, c *redis.Client) contender {
 	quota := throttled.RateQuota{MaxRate: throttled.PerSec(perSecond), MaxBurst: burst - 1}
 	l, err := throttled.NewGCRARateLimiterCtx(store, quota)
 	must(t, err)
-	return contender{name: "throttled v2, goredis store", prefix: "throttled", direct: []string{"get", "time"}, allow: func(ctx context.Context, subject string) (bool, error) {
+	return contender{name: "throttled v2, goredis store", counts: "GCRA: TIME and GET, then a script that compares and sets", prefix: "throttled", direct: []string{"get", "time"}, allow: func(ctx context.Context, subject string) (bool, error) {
 		limited, _, err := l.RateLimitCtx(ctx, subject, 1)
 		return !limited, err
 	}}
@@ -85,7 +87,7 @@ func ululeStore(t testing.TB, c *redis.Client) contender {
 	store, err := redisstore.NewStoreWithOptions(c, ulule.StoreOptions{Prefix: "ulule"})
 	must(t, err)
 	l := ulule.New(store, ulule.Rate{Limit: burst, Period: time.Minute})
-	return contender{name: "ulule/limiter v3", prefix: "ulule", allow: func(ctx context.Context, subject string) (bool, error) {
+	return contender{name: "ulule/limiter v3", counts: "fixed window: INCRBY, PTTL", prefix: "ulule", allow: func(ctx context.Context, subject string) (bool, error) {
 		result, err := l.Get(ctx, subject)
 		return !result.Reached, err
 	}}

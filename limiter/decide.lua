@@ -1,9 +1,9 @@
--- A decision. ARGV: "take", "peek" or "reserve", and the cost.
+-- A decision. COMMAND: "take", "peek" or "reserve".
 -- returns {allowed, healed, then for each window: calls left, ms until the same
 -- call can be allowed, ms until all calls are there, mark of the reservation}
 -- or of a short way, where the call was allowed, {calls left, ms until all are}
 
-local command, cost = ARGV[1], whole(ARGV[2], 1)
+local cost = argument(1)
 if not cost then
   return redis.error_reply('BADARGUMENT cost')
 end
@@ -22,7 +22,7 @@ end
 -- The only writes, after all that can fail: all windows or none.
 allowed = allowed and not failure
 local healed = 0
-if command ~= 'peek' then
+if COMMAND ~= 'peek' then
   for i = 1, #windows do
     local w = windows[i]
     healed = w.sick and 1 or healed
@@ -44,6 +44,6 @@ for i = 1, #windows do
   reply[4 * i - 1] = w.left
   reply[4 * i] = w.wait
   reply[4 * i + 1] = w.reset
-  reply[4 * i + 2] = command == 'reserve' and w.policy.mark(w) or 0
+  reply[4 * i + 2] = COMMAND == 'reserve' and w.policy.mark(w) or 0
 end
 return reply

@@ -37,7 +37,5 @@ func (p FixedWindow) window() (window, error) {
 		limit:  p.Limit,
 		rate:   float64(p.Limit) / p.Window.Seconds(),
 		ttl:    p.MaxTTL(),
-		a:      1,
-		b:      1,
 	}, errors.Join(checkLimit(p.Limit), checkWindow(p.Window))
 }

@@ -47,9 +47,7 @@ type Limiter struct {
 	names   keyNames
 	least   int64 // the smallest limit
 	args    []any // the windows, as the scripts want them
-	decide  script
-	reserve script
-	settle  script
+	scripts scripts
 	local   *local
 }
 
@@ -84,7 +82,7 @@ func newLimiter(c client, o Options, policies []Policy) (*Limiter, error) {
 	}
 	var err error
 	l.names, err = newKeyNames(o.Prefix, l.windows)
-	l.decide, l.reserve, l.settle = newScripts(l.windows, o.Replace)
+	l.scripts = newScripts(l.windows, o.Replace)
 	l.local = newLocal(l.windows, o.LocalShare)
 	return l, err
 }
@@ -139,14 +137,14 @@ func (l *Limiter) ask(ctx context.Context, call, subject string, n int64) (resul
 	if err != nil {
 		return Result{}, nil, err
 	}
-	decide, command := l.decide, "take"
+	decide := l.scripts.take
 	switch call {
 	case CallPeek:
-		command = "peek"
+		decide = l.scripts.peek
 	case CallReserve:
-		decide, command = l.reserve, "reserve"
+		decide = l.scripts.reserve
 	}
-	if reply, err = decide.run(ctx, l.client, keys, l.arguments(command, n)); err == nil {
+	if reply, err = decide.run(ctx, l.client, keys, l.arguments(n)); err == nil {
 		var ok bool
 		if result, ok = l.decision(reply); !ok {
 			result, err = Result{}, errReply
@@ -165,10 +163,9 @@ func (l *Limiter) ask(ctx context.Context, call, subject string, n int64) (resul
 	return result, reply, err
 }
 
-// arguments are those of a script, with room for the marks of a settlement.
-func (l *Limiter) arguments(first, second any) []any {
-	args := make([]any, 0, 2+len(l.args)+len(l.windows))
-	return append(append(args, first, second), l.args...)
+// arguments are those of a script: what the call costs, and the windows.
+func (l *Limiter) arguments(costs ...any) []any {
+	return append(append(make([]any, 0, len(costs)+len(l.args)+len(l.windows)), costs...), l.args...)
 }
 
 func (l *Limiter) observe(o Outcome) {

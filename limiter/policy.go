@@ -39,11 +39,15 @@ type window struct {
 	limit  int64
 	rate   float64 // calls that come back a second, for FailLocal
 	ttl    time.Duration
-	a, b   int64 // the policy's own, see its script
+	a, b   int64 // the policy's own, see its script; 0 where it has none
 }
 
 func (w window) args() []any {
-	return []any{w.ttl.Milliseconds(), w.limit, w.a, w.b}
+	args := []any{w.ttl.Milliseconds(), w.limit}
+	if w.a != 0 {
+		args = append(args, w.a, w.b)
+	}
+	return args
 }
 
 func checkLimit(limit int64) error {

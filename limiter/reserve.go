@@ -52,7 +52,8 @@ func (l *Limiter) Reserve(ctx context.Context, subject string, n int64) (*Reserv
 // Where the window has ended since, or Redis was down at the reservation, there
 // is nothing to give back: n is counted in the window that runs now, beyond its
 // limit if need be, or opens one. (A token bucket has no end: what was reserved
-// came back by itself, and nothing is charged again.)
+// came back by itself, and nothing is charged again.) A reservation that Redis lost
+// in a failover is given back all the same, from the calls of others.
 //
 // The error wraps ErrCost, ErrSettled, ErrWrongType or ErrUnreadable, or is why
 // Redis did not answer: the reservation then counts in full. It is settled in
@@ -78,7 +79,7 @@ func (r *Reservation) settle(ctx context.Context, call string, n int64) error {
 		return err
 	}
 	args := append(l.arguments(r.n, n), r.marks...)
-	reply, err := l.settle.run(ctx, l.client, keys, args)
+	reply, err := l.scripts.settle.run(ctx, l.client, keys, args)
 	if err == nil && len(reply) != 1 {
 		err = errReply
 	}

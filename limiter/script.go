@@ -38,18 +38,23 @@ type script struct {
 	sha    string
 }
 
-// newScripts joins the parts of the scripts for the policies: to take or peek,
-// to reserve, and to settle. What a policy does has three sections. The short
-// way decides the call that nearly all are, on a sound key with room and of one
-// policy, at half the cost; what it leaves goes the long way, which would decide
-// that call alike. Reservations are left out where there is none.
-func newScripts(windows []window, replace bool) (decide, reserve, settle script) {
+// scripts are those of a limiter.
+type scripts struct{ take, peek, reserve, settle script }
+
+// newScripts joins the parts of the scripts for the policies. What a policy does
+// has three sections. The short way decides the call that nearly all are, on a
+// sound key with room and of one policy, at half the cost; what it leaves goes the
+// long way, which would decide that call alike. Reservations are left out where
+// there is none.
+func newScripts(windows []window, replace bool) scripts {
 	var short, policies string
 	for _, w := range windows {
 		policies += fmt.Sprintf("%q, ", w.policy)
 	}
-	head := fmt.Sprintf("local POLICIES, REPLACE = {%s}, %v\n", policies, replace)
-	long, reservations := []string{head, windowSource}, []string{}
+	head := func(command string) string {
+		return fmt.Sprintf("local COMMAND, POLICIES, REPLACE = %q, {%s}, %v\n", command, policies, replace)
+	}
+	long, reservations := []string{windowSource}, []string{}
 	for i, w := range windows {
 		if slices.ContainsFunc(windows[:i], func(v window) bool { return v.policy == w.policy }) {
 			continue
@@ -62,9 +67,13 @@ func newScripts(windows []window, replace bool) (decide, reserve, settle script)
 	if len(windows) > 1 {
 		short = ""
 	}
-	all := slices.Concat(long, reservations)
-	return newScript(short, strings.Join(long, "\n"), decideSource),
-		newScript(append(slices.Clone(all), decideSource)...), newScript(append(all, settleSource)...)
+	plain, all := strings.Join(long, "\n"), strings.Join(append(long, reservations...), "\n")
+	return scripts{
+		take:    newScript(short, head("take"), plain, decideSource),
+		peek:    newScript(head("peek"), plain, decideSource),
+		reserve: newScript(head("reserve"), all, decideSource),
+		settle:  newScript(head("settle"), all, settleSource),
+	}
 }
 
 // newScript joins the parts of a script.
@@ -74,8 +83,9 @@ func newScript(parts ...string) script {
 	return script{source: source, sha: hex.EncodeToString(sum[:])}
 }
 
-// run returns when the server has answered or the context has ended. A call
-// that nobody waits for any more may still be counted.
+// run returns when the server has answered or the deadline of the context has
+// passed. A call that nobody waits for any more may still be counted. That the
+// context is cancelled go-redis notices before it sends, not while it waits.
 func (s script) run(ctx context.Context, c client, keys []string, args []any) ([]any, error) {
 	if _, bounded := ctx.Deadline(); !bounded || keepsDeadlines(c) {
 		return s.send(ctx, c, keys, args)
@@ -105,6 +115,8 @@ func keepsDeadlines(c client) bool {
 		return c.Options().ContextTimeoutEnabled
 	case *redis.ClusterClient:
 		return c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		return c.Options().ContextTimeoutEnabled
 	}
 	return false
 }
@@ -113,22 +125,28 @@ func keepsDeadlines(c client) bool {
 // know it: the first time, after a restart or failover, after SCRIPT FLUSH.
 func (s script) send(ctx context.Context, c client, keys []string, args []any) ([]any, error) {
 	reply := c.EvalSha(ctx, s.sha, keys, args...)
-	if redis.HasErrorPrefix(reply.Err(), "NOSCRIPT") {
+	if err := reply.Err(); err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 		reply = c.Eval(ctx, s.source, keys, args...)
 	}
-	switch err := reply.Err(); {
-	case redis.HasErrorPrefix(err, "WRONGTYPE"):
-		return nil, ErrWrongType
-	case redis.HasErrorPrefix(err, "UNREADABLE"):
-		return nil, ErrUnreadable
-	case redis.HasErrorPrefix(err, "BADARGUMENT"):
-		return nil, fmt.Errorf("%w: %w", errReply, err)
-	case err != nil:
-		return nil, err
+	if err := reply.Err(); err != nil {
+		return nil, meaning(err)
 	}
 	numbers, err := reply.Slice()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errReply, err)
 	}
 	return numbers, nil
+}
+
+// meaning is the error of a script in the words of this package.
+func meaning(err error) error {
+	switch {
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return ErrWrongType
+	case redis.HasErrorPrefix(err, "UNREADABLE"):
+		return ErrUnreadable
+	case redis.HasErrorPrefix(err, "BADARGUMENT"):
+		return fmt.Errorf("%w: %w", errReply, err)
+	}
+	return err
 }

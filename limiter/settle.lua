@@ -1,19 +1,21 @@
--- The end of a reservation. ARGV: the calls reserved and the calls to be charged;
--- after the windows the mark of each, 0 for one without.
+-- The end of a reservation. ARGV: the calls reserved, the calls to be charged; the
+-- windows; the mark of each, 0 for one without.
 -- returns {healed}
 
-local reserved, charged, marks = whole(ARGV[1], 1), whole(ARGV[2], 0), {}
+local reserved, charged = argument(1), argument(0)
 if not reserved or not charged or charged > reserved then
   return redis.error_reply('BADARGUMENT cost')
 end
-local windows, failure = {}, false
+local windows, marks, failure = {}, {}, false
 for i = 1, #KEYS do
-  marks[i] = whole(ARGV[2 + 4 * #KEYS + i], 0)
+  local w, problem = open(i)
+  windows[#windows + 1], failure = w, problem or failure
+end
+for i = 1, #KEYS do
+  marks[i] = argument(0)
   if not marks[i] then
     return redis.error_reply('BADARGUMENT mark')
   end
-  local w, problem = open(i)
-  windows[#windows + 1], failure = w, problem or failure
 end
 
 local healed = 0

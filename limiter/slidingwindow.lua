@@ -36,6 +36,8 @@ local function write_slices(w)
 end
 
 policies.sliding = {
+  own = true,
+
   read = function(w, value)
     policies.sliding.clear(w)
     local slice, last, behind = floor(now() / w.a), -1, 1

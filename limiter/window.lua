@@ -1,10 +1,12 @@
 -- The first part of every script: how the window of a key is read.
 --
--- POLICIES the policy of each window, from Go: scripts differ by these and by
--- REPLACE  whether a key that is not the policy's is replaced, or an error
+-- COMMAND  what is to be done
+-- POLICIES the policy of each window
+-- REPLACE  whether a key that is not the policy's is replaced, or an error: these
+--          three are from Go, and stand before this
 -- KEYS     one a window, all of one subject and so in one slot
--- ARGV     two arguments of the script itself, then four a window: longest TTL
---          in ms, limit, and two of the policy's own
+-- ARGV     what the call costs, then for each window: longest TTL in ms, limit,
+--          and two numbers of the policy's own where it has some
 --
 -- Nothing here writes. A key does not expire while a script runs, so what was
 -- read holds until the script's own write.
@@ -22,24 +24,28 @@ local function now() -- the server's, in microseconds, read at most once
   return clock
 end
 
--- whole is an argument that is a whole number, or nil.
-local function whole(text, least)
-  local n = tonumber(text)
+-- argument is the next of ARGV, or nil if that is no whole number in bounds. Go
+-- checked them. A script checks again before it writes, because nothing takes back
+-- what a script wrote before an error.
+local last = 0
+local function argument(least)
+  last = last + 1
+  local n = tonumber(ARGV[last])
   if n and n >= least and n <= MOST and n % 1 == 0 then
     return n
   end
 end
 
--- open reads the window of KEYS[i]: a table, or nil and the error. fresh is a
--- window that nothing was counted in; sick is a key that this package does not
--- leave, or leaves only if asked to replace.
+-- open reads the window of KEYS[i], for all i in their order: a table, or nil and
+-- the error. fresh is a window that nothing was counted in; sick is a key that
+-- this package does not leave, or leaves only if asked to replace.
 local function open(i)
-  local policy, at = policies[POLICIES[i]], 4 * i - 1
-  local ttl, limit, a, b = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-  -- Go checked them. A script checks again before it writes, because nothing
-  -- takes back what a script wrote before an error.
-  if not (policy and ttl and limit and a and b and ttl >= 1 and limit >= 1 and limit <= MOST and a >= 1 and b >= 1
-    and ttl % 1 + limit % 1 + a % 1 + b % 1 == 0) then
+  local policy = policies[POLICIES[i]]
+  local ttl, limit, a, b = argument(1), argument(1), 1, 1
+  if policy.own then
+    a, b = argument(1), argument(1)
+  end
+  if not (ttl and limit and a and b) then
     return nil, redis.error_reply('BADARGUMENT of a window')
   end
   local w = {

@@ -174,7 +174,7 @@ func aclReasons(targets []spec.Target, version serverVersion) string {
 		keys.why += ". %R~* does too, for reading only"
 	}
 	needs = append(needs, need{"-@all", "no command but these"}, keys)
-	mayBeCluster, selfTest := false, false
+	cluster, mayBeCluster, selfTest := false, false, false
 	for _, target := range targets {
 		needs = append(needs, serverNeeds(target, version)...)
 		if target.Sentinel != nil && version.atLeast(6, 2) {
@@ -182,6 +182,7 @@ func aclReasons(targets []spec.Target, version serverVersion) string {
 		}
 		u := usesOf(target)
 		mayBeCluster, selfTest = mayBeCluster || u.mayBeCluster, selfTest || u.selfTest
+		cluster = cluster || u.cluster && u.selfTest
 	}
 	var text strings.Builder
 	told := map[string]bool{}
@@ -196,7 +197,7 @@ func aclReasons(targets []spec.Target, version serverVersion) string {
 	fmt.Fprintln(&text, "# PASSWORD is yours to choose; in a shell, quote what holds > ~ * ( ) or |.")
 	tell(needs)
 	if selfTest {
-		text.WriteString(selfTestComment(version))
+		text.WriteString(selfTestComment(version, cluster))
 		if told = map[string]bool{}; hasSelectors(version) {
 			tell(selfTestNeeds())
 		}

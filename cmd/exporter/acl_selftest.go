@@ -40,12 +40,15 @@ func withSelfTest(rule string) string {
 }
 
 // selfTestComment begins the reasons.
-func selfTestComment(version serverVersion) string {
+func selfTestComment(version serverVersion, cluster bool) string {
 	if hasSelectors(version) {
 		return "# In brackets, for the self-test of the limiter (" + nameSelfTest + ", and the command " + selfTestCommand + "):\n"
 	}
+	needs := append(selfTestNeeds(), need{rule: "+info"}, need{rule: "+time"}, need{rule: "+ping"}, need{rule: "+client|setname"})
+	if cluster {
+		needs = append(needs, need{rule: "+cluster|nodes"}, need{rule: "+cluster|slots"})
+	}
 	return "# " + nameSelfTest + " needs Redis 7.0: before that, a user who may write under one prefix only may read there\n" +
 		"# only too. Leave it off, and run keyhealth selftest as a user of its own:\n# " +
-		strings.Replace(aclLine(serverVersion{6, 0}, "", append(selfTestNeeds(), need{rule: "+info"}, need{rule: "+time"}, need{rule: "+ping"}, need{rule: "+client|setname"})),
-			" keyhealth ", " keyhealth-selftest ", 1) + "\n"
+		strings.Replace(aclLine(serverVersion{6, 0}, "", needs), " keyhealth ", " keyhealth-selftest ", 1) + "\n"
 }

@@ -19,7 +19,7 @@ const (
 
 	exitFailed      = 1   // a check failed
 	exitUnreachable = 3   // Redis cannot be reached, or refuses us
-	exitInterrupted = 130 // by a signal; what was written is removed
+	exitInterrupted = 130 // by a signal; what was written is removed, or ends with its TTL where Redis hangs
 )
 
 func addSelfTest(app *kingpin.Application, line *commandLine) {

@@ -177,6 +177,25 @@ func TestSelfTestInterrupted(t *testing.T) {
 	})
 }
 
+// selfTestRule finds the user of the self-test in what acl printed, his rule, and
+// the part of it that only the self-test needs: in brackets from Redis 7.0 on, and
+// before that a user of his own in a comment.
+func selfTestRule(t *testing.T, printed string) (user, rule, inner string) {
+	t.Helper()
+	for line := range strings.Lines(printed) {
+		rule = strings.TrimSpace(strings.TrimPrefix(line, "# "))
+		if _, inner, found := strings.Cut(strings.TrimSuffix(rule, ")"), " ("); found && !strings.HasPrefix(line, "#") {
+			return "keyhealth", rule, inner
+		}
+		if _, after, found := strings.Cut(rule, "ACL SETUSER keyhealth-selftest on >PASSWORD -@all "); found {
+			inner, _, _ = strings.Cut(after, " +info")
+			return "keyhealth-selftest", rule, inner
+		}
+	}
+	t.Fatal(printed)
+	return "", "", ""
+}
+
 // TestPermissionsOfTheSelfTest: the printed user can do it without an error of the
 // server, on its prefix only, and cannot without any of what is in brackets.
 func TestPermissionsOfTheSelfTest(t *testing.T) {
@@ -187,10 +206,11 @@ func TestPermissionsOfTheSelfTest(t *testing.T) {
 			if kind == "cluster" {
 				env["KEYHEALTH_REDIS_CLUSTER"] = "true"
 			}
-			rule, _, _ := strings.Cut(runWith(t, env, aclCommand, "--server-version="+servers[0].Version(t)).stdout, "\n")
-			maps.Copy(env, map[string]string{"KEYHEALTH_REDIS_USERNAME": "keyhealth", "KEYHEALTH_REDIS_PASSWORD": "p"})
+			user, rule, inner := selfTestRule(t, runWith(t, env, aclCommand, "--server-version="+servers[0].Version(t)).stdout)
+			maps.Copy(env, map[string]string{"KEYHEALTH_REDIS_USERNAME": user, "KEYHEALTH_REDIS_PASSWORD": "p"})
 			permit := func(rule string) {
 				for _, server := range servers {
+					server.Client(t).Do(t.Context(), "ACL", "DELUSER", user) // what a rule leaves out stays
 					words := []any{}
 					for word := range strings.FieldsSeq(strings.Replace(rule, ">PASSWORD", ">p", 1)) {
 						words = append(words, word)
@@ -209,7 +229,6 @@ func TestPermissionsOfTheSelfTest(t *testing.T) {
 					t.Errorf("%s: the printed rule caused %s", kind, stats)
 				}
 			}
-			_, inner, _ := strings.Cut(strings.TrimSuffix(rule, ")"), "(")
 			for part := range strings.FieldsSeq(inner) {
 				if part == "+pttl" { // the sweep has it for all keys
 					continue

@@ -23,7 +23,7 @@ type check struct {
 }
 
 func (r *run) checks() []check {
-	each := func(f func(context.Context, *limiter.Limiter) error) func(context.Context) error {
+	each := func(f func(context.Context, limited) error) func(context.Context) error {
 		return func(ctx context.Context) (err error) {
 			for name, l := range r.limiters {
 				if found := f(ctx, l); found != nil {
@@ -41,7 +41,7 @@ func (r *run) checks() []check {
 }
 
 // exactLimit has all callers ask twice at the same moment.
-func (r *run) exactLimit(ctx context.Context, l *limiter.Limiter) error {
+func (r *run) exactLimit(ctx context.Context, l limited) error {
 	var allowed atomic.Int64
 	var failed atomic.Pointer[error]
 	var done sync.WaitGroup
@@ -87,7 +87,7 @@ func answered(result limiter.Result, err error) (limiter.Result, error) {
 }
 
 // ttlAfterCalls makes each kind of call, and looks at the key after it.
-func (r *run) ttlAfterCalls(ctx context.Context, l *limiter.Limiter) error {
+func (r *run) ttlAfterCalls(ctx context.Context, l limited) error {
 	var reservation *limiter.Reservation
 	reserve := func(n int64) error {
 		var err error
@@ -129,7 +129,7 @@ func (r *run) ttlAfterCalls(ctx context.Context, l *limiter.Limiter) error {
 }
 
 // healing plants what a broken limiter leaves, and wants its caller let in.
-func (r *run) healing(ctx context.Context, l *limiter.Limiter) error {
+func (r *run) healing(ctx context.Context, l limited) error {
 	keys, err := l.Keys(zombie)
 	if err != nil {
 		return err
@@ -139,14 +139,11 @@ func (r *run) healing(ctx context.Context, l *limiter.Limiter) error {
 		if _, err := answered(l.AllowN(whole(ctx), zombie, limit)); err != nil {
 			return err
 		}
-		value, err := r.client.Get(ctx, keys[0]).Result()
+		finder, err := limiter.New(planting{r.client, ttl}, r.options, l.policy)
 		if err != nil {
 			return err
 		}
-		if err := r.client.Set(whole(ctx), keys[0], value, ttl).Err(); err != nil {
-			return err
-		}
-		result, err := answered(l.AllowN(whole(ctx), zombie, limit))
+		result, err := answered(finder.AllowN(whole(ctx), zombie, limit))
 		if err != nil {
 			return err
 		}
@@ -164,7 +161,7 @@ func (r *run) healing(ctx context.Context, l *limiter.Limiter) error {
 }
 
 // sound wants a TTL in bounds, or no key.
-func (r *run) sound(ctx context.Context, l *limiter.Limiter, subject string, exists bool) error {
+func (r *run) sound(ctx context.Context, l limited, subject string, exists bool) error {
 	keys, err := l.Keys(subject)
 	if err != nil {
 		return err

@@ -136,8 +136,14 @@ func release(ctx context.Context, c redis.Cmdable, key, owner string) error {
 // run is what the checks work with: a limiter of each policy.
 type run struct {
 	client   redis.UniversalClient
-	limiters map[string]*limiter.Limiter
+	options  limiter.Options
+	limiters map[string]limited
 	keys     []string // all that a run uses
+}
+
+type limited struct {
+	*limiter.Limiter
+	policy limiter.Policy
 }
 
 // The subjects of the checks.
@@ -151,17 +157,17 @@ const (
 const limit = 20
 
 func newRun(c redis.UniversalClient, prefix string) (*run, error) {
-	r := &run{client: c, limiters: map[string]*limiter.Limiter{}}
+	r := &run{client: c, options: limiter.Options{Prefix: prefix, Down: limiter.FailClosed}, limiters: map[string]limited{}}
 	for name, policy := range map[string]limiter.Policy{
 		"fixed window":   limiter.FixedWindow{Limit: limit, Window: window},
 		"sliding window": limiter.SlidingWindow{Limit: limit, Window: window},
 		"token bucket":   limiter.TokenBucket{Capacity: limit, Refill: 1, Every: window},
 	} {
-		l, err := limiter.New(c, limiter.Options{Prefix: prefix, Down: limiter.FailClosed}, policy)
+		l, err := limiter.New(c, r.options, policy)
 		if err != nil {
 			return nil, wrap(err)
 		}
-		r.limiters[name] = l
+		r.limiters[name] = limited{l, policy}
 		for _, subject := range []string{crowd, calls, zombie} {
 			keys, err := l.Keys(subject)
 			if err != nil {

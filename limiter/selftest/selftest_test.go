@@ -100,7 +100,7 @@ func TestRunIsBusy(t *testing.T) {
 	}
 }
 
-// spoiler runs a function before each command of a name.
+// spoiler runs a function before each command of a name, or of any if it has none.
 type spoiler struct {
 	name string
 	f    func()
@@ -111,7 +111,7 @@ func (spoiler) ProcessPipelineHook(n redis.ProcessPipelineHook) redis.ProcessPip
 
 func (s spoiler) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() == s.name {
+		if s.name == "" || cmd.Name() == s.name {
 			s.f()
 		}
 		return next(ctx, cmd)
@@ -138,20 +138,42 @@ func TestRunCancelled(t *testing.T) {
 	}
 }
 
+// TestRunLeavesNothingForGood: a run may end between any two commands, or while
+// Redis hangs in one, and what it has written then ends by itself.
+func TestRunLeavesNothingForGood(t *testing.T) {
+	redistest.Run(t, "real", func(t *testing.T, binary string) {
+		server := redistest.StartBinary(t, binary)
+		c, other := server.Client(t, limitertest.Patient), server.Client(t, limitertest.Patient)
+		c.AddHook(spoiler{"", func() {
+			stays, err := other.Eval(context.Background(), `local stays = {}
+				for _, key in ipairs(redis.call('KEYS', '*')) do
+					if redis.call('PTTL', key) == -1 then stays[#stays + 1] = key end
+				end
+				return stays`, nil).StringSlice()
+			if err != nil || len(stays) != 0 {
+				t.Errorf("%q have no TTL, %v", stays, err)
+			}
+		}})
+		if report, err := Run(t.Context(), c, Options{}); err != nil || !report.Passed() {
+			t.Errorf("%+v, %v", report, err)
+		}
+	})
+}
+
 // TestRunFails: each check fails where somebody spoils what it looks at.
 func TestRunFails(t *testing.T) {
 	fixed := func(subject string) string { return "keyhealth-selftest:{" + subject + "}:fixed:600s" }
 	for name, spoil := range map[string]func(c *redis.Client){
 		CheckExactLimit: func(c *redis.Client) { c.Del(context.Background(), fixed(crowd)) },
 		CheckTTL:        func(c *redis.Client) { c.Persist(context.Background(), fixed(calls)) },
-		CheckHealing:    func(c *redis.Client) { c.Expire(context.Background(), fixed(zombie), time.Minute) },
+		CheckHealing:    func(c *redis.Client) { c.Persist(context.Background(), fixed(zombie)) },
 		CheckCleanup:    func(c *redis.Client) { c.Set(context.Background(), fixed(crowd), 1, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := mini(t)
 			other := redis.NewClient(&redis.Options{Addr: c.Options().Addr})
 			defer func() { _ = other.Close() }()
-			command := map[string]string{CheckExactLimit: "evalsha", CheckTTL: "pttl", CheckHealing: "evalsha", CheckCleanup: "exists"}[name]
+			command := map[string]string{CheckExactLimit: "evalsha", CheckTTL: "pttl", CheckHealing: "pttl", CheckCleanup: "exists"}[name]
 			c.AddHook(spoiler{command, func() { spoil(other) }})
 			report, _ := Run(t.Context(), c, Options{})
 			failed := false
