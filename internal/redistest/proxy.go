@@ -27,6 +27,7 @@ type Proxy struct {
 	listener net.Listener // nil while connections are refused
 	links    map[*link]struct{}
 	changed  *sync.Cond // links, closed or paused
+	ended    int        // links that there were
 	closed   bool
 	paused   bool // connections that come wait
 	wg       sync.WaitGroup
@@ -154,6 +155,7 @@ func (p *Proxy) remove(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.links, l)
+	p.ended++
 	p.changed.Broadcast()
 }
 

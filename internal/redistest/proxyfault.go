@@ -36,11 +36,12 @@ type cutting struct {
 // errReset ends a direction by a reset.
 var errReset = errors.New("reset")
 
-// WhileIdle waits for a moment in which nobody is connected and calls f in it.
-// Connections that come meanwhile wait.
+// WhileIdle waits for the end of a connection after which nobody is connected, and
+// calls f then: of one who comes now and then the next visit is far off. Connections
+// that come meanwhile wait.
 func (p *Proxy) WhileIdle(f func()) {
 	p.mu.Lock()
-	for len(p.links) > 0 {
+	for ended := p.ended; len(p.links) > 0 || p.ended == ended; {
 		p.changed.Wait()
 	}
 	p.paused = true

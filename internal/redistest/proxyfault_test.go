@@ -32,6 +32,11 @@ func TestProxyWaitsUntilIdle(t *testing.T) {
 func TestProxyHoldsConnectionsWhileIdle(t *testing.T) {
 	s, p, c := proxied(t)
 	answered := make(chan error, 1)
+	first := through(t, s, p)
+	if err := first.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = first.Close() })
 	p.WhileIdle(func() {
 		go func() { answered <- c.Ping(t.Context()).Err() }()
 		select {
