@@ -64,7 +64,7 @@ func TestChaos(t *testing.T) {
 			o.DialTimeout, o.ReadTimeout, o.MaxRetries = 300*time.Millisecond, 300*time.Millisecond, -1
 		}))
 	}
-	fillFleet(t, c.cluster)
+	c.cluster.Fill(t, 30_000, redistest.Limit)
 	target := clusterTarget(t, c.servers[0])
 	for _, server := range c.servers[1:] {
 		target.Seeds = append(target.Seeds, server.Addr())

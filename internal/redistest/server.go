@@ -88,7 +88,8 @@ func commandLine(port int, dir string, args []string) ([]string, int) {
 		line, args = append(line, args[0]), args[1:]
 	}
 	line = append(line, "--port", strconv.Itoa(port), "--bind", host, "--save", "",
-		"--appendonly", "no", "--daemonize", "no", "--dir", dir)
+		"--appendonly", "no", "--daemonize", "no", "--dir", dir,
+		"--repl-diskless-sync-delay", "0") // else a replica's first synchronisation begins 5 s late
 	line = append(line, args...)
 	if n, err := strconv.Atoi(option(line, "--port")); err == nil {
 		port = n
