@@ -64,6 +64,8 @@ func (w *Watcher) finished(done outcome) {
 	results, failures := w.takeShards(done.visits)
 	if done.err != nil {
 		failures = append(failures, sweep.Visit{Err: done.err})
+	} else if len(failures) == 0 && !w.whole() {
+		failures = append(failures, sweep.Visit{Err: source.ErrSlotsMoved})
 	}
 	for _, failure := range failures {
 		health.Failures[source.ReasonOf(failure.Err)]++
@@ -129,7 +131,11 @@ func (w *Watcher) takeNodes(visits []sweep.Visit) {
 func (w *Watcher) takeShards(visits []sweep.Visit) (results []*sweep.Result, failures []sweep.Visit) {
 	there := map[string]bool{}
 	failed := map[string]sweep.Visit{}
+	slots := 0
 	for _, v := range visits {
+		if !there[v.Shard] {
+			slots += v.Slots
+		}
 		there[v.Shard] = true
 		switch {
 		case v.Result != nil:
@@ -142,7 +148,7 @@ func (w *Watcher) takeShards(visits []sweep.Visit) (results []*sweep.Result, fai
 	}
 	if len(visits) > 0 {
 		maps.DeleteFunc(w.shards, func(id string, _ lastShard) bool { return !there[id] })
-		w.known = len(there)
+		w.known, w.slots = len(there), slots
 	}
 	for _, id := range slices.Sorted(maps.Keys(failed)) {
 		failures = append(failures, failed[id])
@@ -180,23 +186,38 @@ func (w *Watcher) takeResults(results []*sweep.Result) {
 	}
 }
 
-// figure computes the data from what is known of the shards. Where nothing is
-// known of one of them there are none: part of the keys is no total.
+// figure computes the data from what is known of the shards. Part of the keys is
+// no total, and where slots have moved between the sweeps of two shards neither is
+// the sum: then the data stay what they were, until they are stale.
 func (w *Watcher) figure() {
-	w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, true
-	if len(w.shards) < w.known {
+	if !w.whole() {
 		return
 	}
+	w.state.Folded, w.state.Leaks = 0, true
+	w.figured = time.Now()
 	var nodes []*estimate.Counted
 	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
 		result := w.shards[id].result
 		nodes = append(nodes, &result.Counted)
 		w.state.Folded += result.Folded
 		w.state.Leaks = w.state.Leaks && !result.Now.IsZero()
+		if at := w.shards[id].at; at.Before(w.figured) {
+			w.figured = at
+		}
 	}
-	if len(nodes) > 0 {
-		w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
+	w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
+}
+
+// whole says whether the last sweeps of the shards are of all keys, each once.
+func (w *Watcher) whole() bool {
+	var claims []*source.Claim
+	for _, last := range w.shards {
+		if last.result.Claim == nil { // no Cluster, or nobody tells
+			return len(w.shards) == w.known
+		}
+		claims = append(claims, last.result.Claim)
 	}
+	return len(claims) > 0 && source.Fit(claims, w.slots)
 }
 
 // dropStale withdraws what is too old to be shown, and answers when to look
@@ -216,10 +237,9 @@ func (w *Watcher) dropStale() time.Duration {
 			n.Info, n.Unreclaimed, dropped = nil, nil, true
 		}
 	}
-	shards := len(w.shards)
 	maps.DeleteFunc(w.shards, func(_ string, last lastShard) bool { return old(last.at) })
-	if len(w.shards) < shards {
-		w.figure()
+	if w.state.Databases != nil && old(w.figured) {
+		w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, false
 		dropped = true
 	}
 	if dropped {

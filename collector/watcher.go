@@ -36,6 +36,8 @@ type Watcher struct {
 	nodes    map[string]*lastNode // what is known of each node
 	shards   map[string]lastShard // what the last good sweep of each found
 	known    int                  // shards that there are
+	slots    int                  // and slots
+	figured  time.Time            // when the oldest sweep behind the figures ended
 	answered bool                 // some node has answered INFO in the running sweep
 	failed   int                  // sweeps in a row that did not reach a node, or lost it
 	noticed  noticed

@@ -72,21 +72,9 @@ func (n *Member) reached(asked string) (address, name string, ok bool) {
 // NODES, ascending: its own ones or, of a replica, its master's, and those that
 // are on their way to it.
 func OwnSlots(nodes string) []int {
-	parsed := ParseClusterNodes(nodes)
-	var id string
-	for _, n := range parsed {
-		if n.Is("myself") {
-			if id = n.ID; n.Is("slave") {
-				id = n.master
-			}
-		}
-	}
-	at := slices.IndexFunc(parsed, func(n Member) bool { return n.ID == id })
-	if at < 0 {
-		return nil
-	}
 	var slots []int
-	for _, field := range parsed[at].slots {
+	fields, _ := ownFields(nodes)
+	for _, field := range fields {
 		first, last := slotRange(field)
 		for slot := first; slot <= last; slot++ {
 			slots = append(slots, slot)
@@ -94,6 +82,25 @@ func OwnSlots(nodes string) []int {
 	}
 	slices.Sort(slots)
 	return slices.Compact(slots)
+}
+
+// ownFields are what CLUSTER NODES says of the slots of the node that answered,
+// or, of a replica, of its master's.
+func ownFields(nodes string) (fields []string, replica bool) {
+	parsed := ParseClusterNodes(nodes)
+	var id string
+	for _, n := range parsed {
+		if n.Is("myself") {
+			if id = n.ID; n.Is("slave") {
+				id, replica = n.master, true
+			}
+		}
+	}
+	at := slices.IndexFunc(parsed, func(n Member) bool { return n.ID == id })
+	if at < 0 {
+		return nil, replica
+	}
+	return parsed[at].slots, replica
 }
 
 // slotRange reads "5", "5-9" or "[5-<-id]", a slot on its way to the node; of

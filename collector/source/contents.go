@@ -80,11 +80,12 @@ func (c *redisConn) NoTouch(ctx context.Context) error {
 }
 
 // ofKey leaves out the errors that are about one key: it is gone, has become
-// something else, or is kept from us.
+// something else, is kept from us, or in a slot that moves.
 func ofKey(err error) error {
 	failure := (*Failure)(nil)
 	switch {
-	case err == nil, errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"):
+	case err == nil, errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "WRONGTYPE"),
+		redis.HasErrorPrefix(err, "MOVED "), redis.HasErrorPrefix(err, "ASK "):
 		return nil
 	case errors.As(failureOf(err), &failure) && failure.key:
 		return nil

@@ -43,3 +43,19 @@ func (c *redisConn) SentinelServers(ctx context.Context, master string) (primary
 	}
 	return primary, replicas, nil
 }
+
+// askAgain sends commands once more whose key is in a slot that is on its way to
+// this node: without ASKING it sends us to the node where the slot still is.
+func (c *redisConn) askAgain(ctx context.Context, commands []*redis.IntCmd) {
+	pipe := c.wire.Pipeline()
+	for _, command := range commands {
+		if redis.HasErrorPrefix(command.Err(), "MOVED ") {
+			command.SetErr(nil)
+			_ = pipe.Process(ctx, redis.NewStatusCmd(ctx, "asking"))
+			_ = pipe.Process(ctx, command)
+		}
+	}
+	if pipe.Len() > 0 {
+		_, _ = pipe.Exec(ctx)
+	}
+}

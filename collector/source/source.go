@@ -200,6 +200,7 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 		_ = pipe.Process(ctx, commands[i])
 	}
 	_, _ = pipe.Exec(ctx) // each command has its own error
+	c.askAgain(ctx, commands)
 	answers := make([]int64, len(names))
 	for i, command := range commands {
 		answer, err := command.Result()
@@ -209,7 +210,7 @@ func (c *redisConn) numbers(ctx context.Context, names []string, command ...any)
 			return nil, &Failure{Reason: ReasonOther, Err: errors.New("a number was answered that there is not")}
 		case err == nil:
 			answers[i] = answer
-		case errors.Is(err, redis.Nil):
+		case errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "ASK "): // another node has it, or none
 			answers[i] = TTLGone
 		case errors.As(failureOf(err), &failure) && failure.key:
 			answers[i] = TTLRefused

@@ -19,6 +19,7 @@ type Shard struct {
 	Primary   Node
 	Replicas  []Node
 	InCluster bool
+	Slots     int // of a Cluster: how many it has
 }
 
 // Topology finds the nodes of a target.
@@ -28,6 +29,7 @@ type Topology struct {
 	nodes   map[string]Node                  // by name
 	cluster bool                             // the address is a node of a Cluster
 	known   []string                         // addresses of the Cluster's nodes, as of the last answer
+	named   map[string]string                // host names that nodes of the Cluster announce, by address
 
 	capabilities Capabilities
 }
@@ -36,7 +38,7 @@ type Topology struct {
 // and their name. Nothing is asked yet.
 func NewTopology(target spec.Target, dial func(spec.Endpoint, string) Node) *Topology {
 	return &Topology{
-		target: target, dial: dial, nodes: map[string]Node{}, cluster: target.Cluster == spec.ClusterAlways,
+		target: target, dial: dial, nodes: map[string]Node{}, named: map[string]string{}, cluster: target.Cluster == spec.ClusterAlways,
 		capabilities: NewCapabilities(target),
 	}
 }
@@ -66,7 +68,7 @@ func (t *Topology) Follow() bool {
 // node is the one at an address; it stays the same as long as it is there.
 // Credentials are the target's: a Cluster or a Sentinel has named the address.
 func (t *Topology) node(address, name, hostname string) Node {
-	key := address + " " + name
+	key := address + " " + name + " " + hostname
 	if n := t.nodes[key]; n != nil {
 		return n
 	}
@@ -116,7 +118,7 @@ func (t *Topology) askCluster(ctx context.Context) ([]Shard, error) {
 }
 
 func (t *Topology) clusterNodes(ctx context.Context, address string) (string, error) {
-	c, err := t.node(address, address, "").Connect(ctx)
+	c, err := t.node(address, address, t.named[address]).Connect(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -139,24 +141,26 @@ func (t *Topology) Capabilities() []Capability { return t.capabilities.List() }
 
 // clusterShards are the masters that hold slots, with their replicas.
 func (t *Topology) clusterShards(nodes []Member, asked string) []Shard {
-	of := map[string]*Shard{}
+	of, named := map[string]*Shard{}, map[string]string{}
 	var ids, known []string
 	for _, n := range nodes {
 		address, name, ok := n.reached(asked)
 		if !ok || !n.Is("master") || len(n.slots) == 0 {
 			continue
 		}
-		of[n.ID] = &Shard{ID: n.ID, Primary: t.node(address, name, n.hostname), InCluster: true}
+		of[n.ID] = &Shard{ID: n.ID, Primary: t.node(address, name, n.hostname), InCluster: true, Slots: sizeOf(n.slots)}
 		ids, known = append(ids, n.ID), append(known, address)
+		named[address] = n.hostname
 	}
 	for _, n := range nodes {
 		address, name, ok := n.reached(asked)
 		if sh := of[n.master]; ok && sh != nil && n.Is("slave") && !n.Is("fail") && !n.Is("noaddr") {
 			sh.Replicas = append(sh.Replicas, t.node(address, name, n.hostname))
 			known = append(known, address)
+			named[address] = n.hostname
 		}
 	}
-	t.known = known
+	t.known, t.named = known, named
 	return sorted(ids, of)
 }
 

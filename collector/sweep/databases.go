@@ -19,6 +19,10 @@ import (
 func (s *session) databases(ctx context.Context) (*Result, error) {
 	sizes, sized := s.info.Keyspace()
 	result := &Result{}
+	var err error
+	if result.Claim, err = s.claimSlots(ctx); err != nil {
+		return nil, err
+	}
 	numbers := s.numbers(sizes)
 	sampled := 0 // databases that share the time of samples
 	for _, db := range numbers {
@@ -45,6 +49,9 @@ func (s *session) databases(ctx context.Context) (*Result, error) {
 	if err := s.totals(ctx, result); err != nil {
 		return nil, err
 	}
+	if err := s.keepClaim(ctx, result.Claim); err != nil {
+		return nil, err
+	}
 	if err := visible(result.Databases); err != nil {
 		return nil, err
 	}
@@ -52,7 +59,6 @@ func (s *session) databases(ctx context.Context) (*Result, error) {
 	if err := s.lookCloser(ctx, result); err != nil {
 		return nil, err
 	}
-	var err error
 	if result.Searched, err = s.searchBig(ctx, result.Databases); err != nil {
 		return nil, fmt.Errorf("looking for big keys: %w", err)
 	}

@@ -52,6 +52,7 @@ type Greeting struct {
 type Visit struct {
 	Node   string
 	Shard  string
+	Slots  int          // of the shard, by who named the nodes
 	Info   *source.Info // nil: it did not answer
 	Ping   time.Duration
 	Swept  bool    // its keys were to be met
@@ -104,7 +105,7 @@ func (f *Fleet) Visit(ctx context.Context, shards []source.Shard, greeted func(G
 func (f *Fleet) visitShard(ctx context.Context, sh source.Shard, fit []source.Node, greeted func(Greeting)) []Visit {
 	var visits []Visit
 	add := func(v Visit) Visit {
-		v.Shard = sh.ID
+		v.Shard, v.Slots = sh.ID, sh.Slots
 		visits = append(visits, v)
 		return v
 	}

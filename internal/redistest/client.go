@@ -6,6 +6,7 @@ package redistest
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -26,8 +27,8 @@ const (
 
 // ping reports whether a server serves at addr. Any answer is one, also a
 // refusal for want of a password, except that it is still loading its data.
-func ping(addr, password string) error {
-	conn, err := net.DialTimeout("tcp", addr, pingTimeout)
+func ping(addr, password string, secured *tls.Config) error {
+	conn, err := dial(addr, secured)
 	if err != nil {
 		return err
 	}
@@ -51,6 +52,14 @@ func ping(addr, password string) error {
 	return nil
 }
 
+func dial(addr string, secured *tls.Config) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: pingTimeout}
+	if secured != nil {
+		return tls.DialWithDialer(dialer, "tcp", addr, secured)
+	}
+	return dialer.Dial("tcp", addr)
+}
+
 // ask sends one command and reads the one line of its answer.
 func ask(conn net.Conn, answers *bufio.Reader, words ...string) (string, error) {
 	var b strings.Builder
@@ -72,6 +81,7 @@ func (s *Server) Client(t testing.TB, options ...func(*redis.Options)) *redis.Cl
 	opt := &redis.Options{
 		Addr:                     s.Addr(),
 		Password:                 s.password(),
+		TLSConfig:                s.clientTLS(),
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}

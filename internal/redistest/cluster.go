@@ -193,6 +193,7 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	t.Helper()
 	opt := &redis.ClusterOptions{
 		Password:                 c.Nodes[0].password(),
+		TLSConfig:                c.Nodes[0].clientTLS(),
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}

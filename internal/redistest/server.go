@@ -90,6 +90,10 @@ func commandLine(port int, dir string, args []string) ([]string, int) {
 	line = append(line, "--port", strconv.Itoa(port), "--bind", host, "--save", "",
 		"--appendonly", "no", "--daemonize", "no", "--dir", dir,
 		"--repl-diskless-sync-delay", "0") // else a replica's first synchronisation begins 5 s late
+	if option(args, tlsCertOption) != "" {
+		line = append(line, "--port", "0", "--tls-port", strconv.Itoa(port))
+		return append(line, args...), port
+	}
 	line = append(line, args...)
 	if n, err := strconv.Atoi(option(line, "--port")); err == nil {
 		port = n
@@ -131,7 +135,7 @@ func (s *Server) waitReady(p *process) error {
 	deadline := time.Now().Add(startDeadline)
 	last := errors.New("not tried")
 	for time.Now().Before(deadline) {
-		last = ping(s.Addr(), s.password())
+		last = ping(s.Addr(), s.password(), s.clientTLS())
 		select {
 		case <-p.done: // checked after the ping too: the answer may be another server's
 			return errors.New("ended at once")

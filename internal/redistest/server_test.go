@@ -188,5 +188,5 @@ func TestServerDiesWithItsTest(t *testing.T) {
 	if addr == "" {
 		t.Fatalf("the second test binary says %q", out)
 	}
-	eventually(t, "the server is gone", func() bool { return ping(addr, "") != nil })
+	eventually(t, "the server is gone", func() bool { return ping(addr, "", nil) != nil })
 }

@@ -1,0 +1,34 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+
+	"keyhealth/collector/source"
+)
+
+// claimSlots asks the node of a Cluster for its slots; nil where it is in none, or
+// does not tell.
+func (s *session) claimSlots(ctx context.Context) (*source.Claim, error) {
+	if !s.inCluster {
+		return nil, nil
+	}
+	nodes, err := s.conn.ClusterNodes(ctx)
+	switch {
+	case source.Denies(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("CLUSTER NODES: %w", err)
+	}
+	return source.ClaimOf(nodes), nil
+}
+
+// keepClaim fails a sweep in which slots came to the node or left it: it may have
+// met their keys or not.
+func (s *session) keepClaim(ctx context.Context, before *source.Claim) error {
+	after, err := s.claimSlots(ctx)
+	if err == nil && before != nil && after != nil && !before.Equal(after) {
+		return source.ErrSlotsMoved
+	}
+	return err
+}
