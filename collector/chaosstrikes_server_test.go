@@ -23,10 +23,12 @@ func (c *chaos) strike(ctx context.Context) {
 		return
 	}
 	i := c.rng.IntN(len(c.servers))
-	switch c.rng.IntN(5) {
+	began := time.Now()
+	switch c.rng.IntN(6) {
 	case 0:
 		c.did("killed")
 		c.servers[i].Kill()
+		c.truth.did(began, 0, everything, nil)
 		c.down[i] = (*redistest.Server).Restart
 	case 1:
 		c.did("frozen")
@@ -35,7 +37,11 @@ func (c *chaos) strike(ctx context.Context) {
 	case 2:
 		c.did("flushed")
 		for _, client := range c.clients {
-			client.FlushAll(ctx) // replicas refuse
+			err := client.FlushAll(ctx).Err()
+			if redis.HasErrorPrefix(err, "READONLY") { // a replica
+				err = nil
+			}
+			c.truth.did(began, 0, everything, err)
 		}
 	case 3:
 		c.did("slot moved")
@@ -44,6 +50,10 @@ func (c *chaos) strike(ctx context.Context) {
 		c.did("restarted")
 		c.servers[i].Kill()
 		c.servers[i].Restart(c.t)
+		c.truth.did(began, 0, everything, nil)
+	case 5:
+		c.did("filled")
+		c.fill(ctx)
 	}
 }
 
@@ -52,7 +62,9 @@ func (c *chaos) did(what string) { c.done[what]++ }
 // mend ends what lasts.
 func (c *chaos) mend() {
 	for i, end := range c.down {
+		began := time.Now()
 		end(c.servers[i], c.t)
+		c.truth.did(began, 0, everything, nil)
 		delete(c.down, i)
 	}
 }
@@ -103,7 +115,10 @@ func (c *chaos) moveSlot(ctx context.Context) {
 		for _, name := range names {
 			arguments = append(arguments, name)
 		}
-		if from.client.Do(ctx, arguments...).Err() != nil {
+		began := time.Now()
+		err = from.client.Do(ctx, arguments...).Err()
+		c.truth.did(began, int64(len(names)), int64(len(names)), err)
+		if err != nil {
 			break
 		}
 	}
@@ -112,45 +127,40 @@ func (c *chaos) moveSlot(ctx context.Context) {
 	}
 }
 
-// write adds and removes keys until ctx ends; errors are part of the game.
-func (c *chaos) write(ctx context.Context) {
-	client := c.cluster.Client(c.t)
+// write adds and removes keys until ctx ends; errors are part of the game. It
+// rests now and then, so that some sweeps meet keys that nobody changes.
+func (c *chaos) write(ctx context.Context, client *redis.ClusterClient) {
+	const batch, batches, rest = 20, 40, 8 * time.Second
 	for i := 0; ctx.Err() == nil; i++ {
 		pipe := client.Pipeline()
-		for j := range 20 {
-			name := fmt.Sprintf("limit:more:%d", (i*20+j)%5000)
-			if j%3 == 0 {
-				pipe.Del(ctx, name)
+		for j := range batch {
+			name := fmt.Sprintf("limit:more:%d", i/2*batch+j)
+			if i%2 == 0 {
+				pipe.Set(ctx, name, 1, time.Duration(j%2)*time.Hour)
 			} else {
-				pipe.Set(ctx, name, 1, time.Duration(j%2)*time.Minute)
+				pipe.Del(ctx, name)
 			}
 		}
-		_, _ = pipe.Exec(ctx)
-		_ = sleep(ctx, 50*time.Millisecond)
+		began := time.Now()
+		_, err := pipe.Exec(ctx)
+		c.truth.did(began, batch, batch, err)
+		pause := 50 * time.Millisecond
+		if i%batches == batches-1 {
+			pause = rest
+		}
+		_ = sleep(ctx, pause)
 	}
 }
 
-// countAlways asks the primaries for their keys, again and again.
-func (c *chaos) countAlways(ctx context.Context) {
-	for ctx.Err() == nil {
-		now := count{at: time.Now(), keys: map[string]int64{}}
-		for i, client := range c.clients {
-			info, err := client.Info(ctx, "replication", "keyspace").Result()
-			if err != nil {
-				continue
-			}
-			parsed := source.ParseInfo(info)
-			if sizes, _ := parsed.Keyspace(); parsed.Role() == "master" {
-				now.keys[c.servers[i].Addr()] = sizes[0].Keys
-			}
+// fill brings back the keys that were lost.
+func (c *chaos) fill(ctx context.Context) {
+	pipe := c.cluster.Client(c.t).Pipeline()
+	for i := range chaosKeys {
+		pipe.Set(ctx, redistest.Limit(i), 1, time.Duration(i%10)*time.Hour)
+		if pipe.Len() == 1000 {
+			began := time.Now()
+			_, err := pipe.Exec(ctx)
+			c.truth.did(began, 1000, 0, err)
 		}
-		now.known = len(now.keys) == 3
-		c.mu.Lock()
-		c.counts = append(c.counts, now)
-		if len(c.counts) > 2000 {
-			c.counts = c.counts[1000:]
-		}
-		c.mu.Unlock()
-		_ = sleep(ctx, 20*time.Millisecond)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
+	"keyhealth/collector/sweep"
 	"keyhealth/internal/redistest"
 )
 
@@ -50,44 +53,44 @@ func (g *gate) pass(ctx context.Context, c *gatedConn, command string) {
 
 // gatedNode is a node whose sweeps pass a gate.
 type gatedNode struct {
-	node
+	source.Node
 	gate *gate
 }
 
-func (n *gatedNode) connect(ctx context.Context) (conn, error) {
-	c, err := n.node.connect(ctx)
+func (n *gatedNode) Connect(ctx context.Context) (source.Conn, error) {
+	c, err := n.Node.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &gatedConn{conn: c, gate: n.gate, node: n.name()}, nil
+	return &gatedConn{Conn: c, gate: n.gate, node: n.Name()}, nil
 }
 
 type gatedConn struct {
-	conn
+	source.Conn
 	gate   *gate
 	node   string
 	sweep  int // of the node; 0: none
 	passed bool
 }
 
-func (c *gatedConn) info(ctx context.Context) (Info, error) {
+func (c *gatedConn) Info(ctx context.Context) (source.Info, error) {
 	if c.sweep == 0 {
 		c.sweep = c.gate.begin(c.node)
 	}
 	c.gate.pass(ctx, c, "info")
-	return c.conn.info(ctx)
+	return c.Conn.Info(ctx)
 }
 
-func (c *gatedConn) scan(ctx context.Context, cursors []uint64, count int) ([]page, error) {
+func (c *gatedConn) Scan(ctx context.Context, cursors []uint64, count int) ([]source.Page, error) {
 	c.gate.pass(ctx, c, "scan")
-	return c.conn.scan(ctx, cursors, count)
+	return c.Conn.Scan(ctx, cursors, count)
 }
 
-func (c *gatedConn) close() {
+func (c *gatedConn) Close() {
 	if c.sweep == 2 {
 		c.gate.ended <- c.node
 	}
-	c.conn.close()
+	c.Conn.Close()
 }
 
 // TestSlotMovesInMidSweep: a slot moves, or half of its keys do, while one node
@@ -111,8 +114,8 @@ func TestSlotMovesInMidSweep(t *testing.T) {
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				r := &reshard{t: t, cluster: c.cluster, mover: redistest.NewMover(t, c.cluster.Nodes), judged: map[uint64]bool{}}
-				slot := slotOf(tagged(i)) // another one each time
-				old, to := c.where[slot], r.cluster.Node((slot+slotNumber/3)%slotNumber)
+				slot := source.SlotOf(tagged(i)) // another one each time
+				old, to := c.where[slot], r.cluster.Node((slot+source.HashSlots/3)%source.HashSlots)
 				late := to
 				if test.late == "old" {
 					late = old
@@ -132,10 +135,12 @@ func TestSlotMovesInMidSweep(t *testing.T) {
 func (r *reshard) gated(g *gate) {
 	r.t.Helper()
 	target := clusterTarget(r.t, r.cluster.Nodes[0])
-	target.Cluster = ClusterAlways // else the first sweep of the seed finds that out
-	counts := newCommandCounts()
-	dial := func(e Endpoint, name string) node { return &gatedNode{newRedisServer(e, name, counts), g} }
-	r.w = newWatcher(target, newFleet(target, newTopology(target, dial), 1), counts, slog.New(slog.DiscardHandler))
+	target.Cluster = spec.ClusterAlways // else the first sweep of the seed finds that out
+	counts := source.NewCommandCounts()
+	dial := func(e spec.Endpoint, name string) source.Node {
+		return &gatedNode{source.NewServer(e, name, counts), g}
+	}
+	r.w = newWatcher(target, sweep.NewFleet(target, source.NewTopology(target, dial), 1), counts, slog.New(slog.DiscardHandler))
 	r.log = loudly(r.t, r.w)
 	eventually(r.t, r.w, "swept", sweptWell(0))
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"keyhealth/collector/source"
 	"keyhealth/internal/redistest"
 )
 
@@ -77,7 +78,7 @@ func startReshard(t *testing.T, binary string) *reshard {
 	r := &reshard{t: t, cluster: redistest.StartClusterBinary(t, binary, 3), where: map[int]*redistest.Server{}, judged: map[uint64]bool{}}
 	r.cluster.Fill(t, reshardKeys, tagged)
 	for i := range reshardTags {
-		slot := slotOf(tagged(i))
+		slot := source.SlotOf(tagged(i))
 		r.where[slot] = r.cluster.Node(slot)
 	}
 	return r
@@ -179,9 +180,9 @@ func TestHalfMigratedSlot(t *testing.T) {
 	redistest.Run(t, "ask", func(t *testing.T, binary string) {
 		c := redistest.StartClusterBinary(t, binary, 3)
 		c.Fill(t, reshardKeys, tagged)
-		slot := slotOf(tagged(0))
+		slot := source.SlotOf(tagged(0))
 		from := c.Node(slot)
-		to := c.Node((slot + slotNumber/3) % slotNumber)
+		to := c.Node((slot + source.HashSlots/3) % source.HashSlots)
 		m := redistest.NewMover(t, c.Nodes)
 		if err := m.Begin(t.Context(), slot, from, to); err != nil {
 			t.Fatal(err)

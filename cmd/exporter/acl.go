@@ -71,6 +71,7 @@ func clusterNeeds(replicas, selfTest bool) []need {
 	needs := []need{
 		{"+cluster|nodes", "which nodes there are, and which slots they have"},
 		{"+cluster|countkeysinslot", "the keys of each slot, so that a sample misses none"},
+		{"+asking", "the TTLs of keys in a slot that is half moved to another node"},
 	}
 	if selfTest {
 		needs = append(needs, need{"+cluster|slots", "the self-test of the limiter asks where its keys belong"})

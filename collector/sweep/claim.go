@@ -13,7 +13,7 @@ func (s *session) claimSlots(ctx context.Context) (*source.Claim, error) {
 	if !s.inCluster {
 		return nil, nil
 	}
-	nodes, err := s.conn.ClusterNodes(ctx)
+	nodes, err := s.clusterNodes(ctx)
 	switch {
 	case source.Denies(err):
 		return nil, nil
@@ -21,6 +21,18 @@ func (s *session) claimSlots(ctx context.Context) (*source.Claim, error) {
 		return nil, fmt.Errorf("CLUSTER NODES: %w", err)
 	}
 	return source.ClaimOf(nodes), nil
+}
+
+// clusterNodes asks the node for CLUSTER NODES. What it refuses is not asked again.
+func (s *session) clusterNodes(ctx context.Context) (string, error) {
+	if s.silent != nil {
+		return "", s.silent
+	}
+	nodes, err := s.conn.ClusterNodes(ctx)
+	if source.Denies(err) {
+		s.silent = err
+	}
+	return nodes, err
 }
 
 // keepClaim fails a sweep in which slots came to the node or left it: it may have

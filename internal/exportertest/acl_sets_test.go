@@ -23,7 +23,7 @@ func TestTheUserOfACluster(t *testing.T) {
 			"SWEEP_INTERVAL": "1s",
 		}
 		rule := printedRule(t, settings, cluster.Nodes[0].Version(t))
-		for _, permission := range []string{"+cluster|nodes", "+cluster|countkeysinslot", "+readonly"} {
+		for _, permission := range []string{"+cluster|nodes", "+cluster|countkeysinslot", "+asking", "+readonly"} {
 			if !slices.Contains(rule, permission) {
 				t.Errorf("the rule has no %s", permission)
 			}
