@@ -149,7 +149,7 @@ func (c *chaos) judge() {
 			continue
 		}
 		c.judged++
-		if met.low == met.high {
+		if met.low == met.high && met.high > 0 {
 			c.still++
 		}
 		if len(s.Databases) != 1 || !counted.hold(float64(s.Databases[0].Keys)) || !met.hold(float64(s.Health.Examined)) {

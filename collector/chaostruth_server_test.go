@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"keyhealth/collector/source"
-
 	"github.com/redis/go-redis/v9"
+
+	"keyhealth/collector/source"
 )
 
 // count is what a node said, at some moment from asked to answered.

@@ -64,8 +64,8 @@ func (w *Watcher) finished(done outcome) {
 	results, failures := w.takeShards(done.visits)
 	if done.err != nil {
 		failures = append(failures, sweep.Visit{Err: done.err})
-	} else if len(failures) == 0 && !w.whole(w.results()) {
-		failures = append(failures, sweep.Visit{Err: sweep.ErrSlotsMoved})
+	} else if len(failures) == 0 && !w.whole() {
+		failures = append(failures, sweep.Visit{Err: source.ErrSlotsMoved})
 	}
 	for _, failure := range failures {
 		health.Failures[source.ReasonOf(failure.Err)]++
@@ -190,49 +190,34 @@ func (w *Watcher) takeResults(results []*sweep.Result) {
 // no total, and where slots have moved between the sweeps of two shards neither is
 // the sum: then the data stay what they were, until they are stale.
 func (w *Watcher) figure() {
-	results := w.results()
-	if !w.whole(results) {
+	if !w.whole() {
 		return
 	}
 	w.state.Folded, w.state.Leaks = 0, true
+	w.figured = time.Now()
 	var nodes []*estimate.Counted
-	for _, result := range results {
+	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
+		result := w.shards[id].result
 		nodes = append(nodes, &result.Counted)
 		w.state.Folded += result.Folded
 		w.state.Leaks = w.state.Leaks && !result.Now.IsZero()
-	}
-	w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
-	w.figured = time.Now()
-	for _, last := range w.shards {
-		if last.at.Before(w.figured) {
-			w.figured = last.at
+		if at := w.shards[id].at; at.Before(w.figured) {
+			w.figured = at
 		}
 	}
+	w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
 }
 
-// whole says whether the results are of all keys, each once.
-func (w *Watcher) whole(results []*sweep.Result) bool {
-	if len(results) == 0 {
-		return false
+// whole says whether the last sweeps of the shards are of all keys, each once.
+func (w *Watcher) whole() bool {
+	var claims []*source.Claim
+	for _, last := range w.shards {
+		if last.result.Claim == nil { // no Cluster, or nobody tells
+			return len(w.shards) == w.known
+		}
+		claims = append(claims, last.result.Claim)
 	}
-	if slices.ContainsFunc(results, func(r *sweep.Result) bool { return r.Claim == nil }) { // no Cluster, or nobody tells
-		return len(results) == w.known
-	}
-	return sweep.Fit(results, w.slots)
-}
-
-// withdraw takes the data back.
-func (w *Watcher) withdraw() {
-	w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, false
-}
-
-// results are what is known of the shards, in the order of their names.
-func (w *Watcher) results() []*sweep.Result {
-	var results []*sweep.Result
-	for _, id := range slices.Sorted(maps.Keys(w.shards)) {
-		results = append(results, w.shards[id].result)
-	}
-	return results
+	return len(claims) > 0 && source.Fit(claims, w.slots)
 }
 
 // dropStale withdraws what is too old to be shown, and answers when to look
@@ -254,7 +239,7 @@ func (w *Watcher) dropStale() time.Duration {
 	}
 	maps.DeleteFunc(w.shards, func(_ string, last lastShard) bool { return old(last.at) })
 	if w.state.Databases != nil && old(w.figured) {
-		w.withdraw()
+		w.state.Databases, w.state.Groups, w.state.Folded, w.state.Leaks = nil, nil, 0, false
 		dropped = true
 	}
 	if dropped {

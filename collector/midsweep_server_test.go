@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"keyhealth/collector/cursor"
 	"keyhealth/collector/source"
 	"keyhealth/collector/spec"
 	"keyhealth/collector/sweep"
@@ -116,7 +115,7 @@ func TestSlotMovesInMidSweep(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				r := &reshard{t: t, cluster: c.cluster, mover: redistest.NewMover(t, c.cluster.Nodes), judged: map[uint64]bool{}}
 				slot := source.SlotOf(tagged(i)) // another one each time
-				old, to := c.where[slot], r.cluster.Node((slot+cursor.SlotNumber/3)%cursor.SlotNumber)
+				old, to := c.where[slot], r.cluster.Node((slot+source.HashSlots/3)%source.HashSlots)
 				late := to
 				if test.late == "old" {
 					late = old

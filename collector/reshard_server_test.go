@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"keyhealth/collector/cursor"
 	"keyhealth/collector/source"
 	"keyhealth/internal/redistest"
 )
@@ -183,7 +182,7 @@ func TestHalfMigratedSlot(t *testing.T) {
 		c.Fill(t, reshardKeys, tagged)
 		slot := source.SlotOf(tagged(0))
 		from := c.Node(slot)
-		to := c.Node((slot + cursor.SlotNumber/3) % cursor.SlotNumber)
+		to := c.Node((slot + source.HashSlots/3) % source.HashSlots)
 		m := redistest.NewMover(t, c.Nodes)
 		if err := m.Begin(t.Context(), slot, from, to); err != nil {
 			t.Fatal(err)

@@ -11,18 +11,16 @@ import (
 	"sort"
 )
 
-// SlotNumber is how many slots a Cluster has.
-const SlotNumber = 1 << slotBits
-
 const (
 	slotBits     = 14
+	slotNumber   = 1 << slotBits
 	positionBits = 64 - slotBits
 )
 
 // slotPlaceOf is a cursor's place where each slot has a dictionary: the slot,
 // then the position with its bits reversed.
 func slotPlaceOf(cursor uint64) Place {
-	return Place(cursor&(SlotNumber-1)<<positionBits | bits.Reverse64(cursor>>slotBits)>>slotBits)
+	return Place(cursor&(slotNumber-1)<<positionBits | bits.Reverse64(cursor>>slotBits)>>slotBits)
 }
 
 // slotCursor is the cursor at a place where each slot has a dictionary.
@@ -37,7 +35,7 @@ func (p Place) position() float64 { return float64(p&(1<<positionBits-1)) / (1 <
 
 // SlotCounts are the keys of a node by slot.
 type SlotCounts struct {
-	sums [SlotNumber + 1]int64 // keys in lower slots; the last one: all keys
+	sums [slotNumber + 1]int64 // keys in lower slots; the last one: all keys
 }
 
 // NewSlotCounts takes the counts of some slots; the other slots are empty.
@@ -46,24 +44,24 @@ func NewSlotCounts(slots []int, counts []int64) *SlotCounts {
 	for i, slot := range slots {
 		s.sums[slot+1] += max(0, counts[i])
 	}
-	for slot := range SlotNumber {
+	for slot := range slotNumber {
 		s.sums[slot+1] += s.sums[slot]
 	}
 	return s
 }
 
 func (s *SlotCounts) count(slot int) int64 { return s.sums[slot+1] - s.sums[slot] }
-func (s *SlotCounts) total() int64         { return s.sums[SlotNumber] }
+func (s *SlotCounts) total() int64         { return s.sums[slotNumber] }
 
 // holding is the slot of the key with a rank, 0 <= rank < total, in the line's order.
 func (s *SlotCounts) holding(rank int64) int {
-	return sort.Search(SlotNumber, func(slot int) bool { return s.sums[slot+1] > rank })
+	return sort.Search(slotNumber, func(slot int) bool { return s.sums[slot+1] > rank })
 }
 
-// next is the first slot with keys from one on, SlotNumber where there is none.
+// next is the first slot with keys from one on, slotNumber where there is none.
 func (s *SlotCounts) next(from int) int {
-	if from >= SlotNumber || s.sums[from] == s.total() {
-		return SlotNumber
+	if from >= slotNumber || s.sums[from] == s.total() {
+		return slotNumber
 	}
 	return s.holding(s.sums[from])
 }
@@ -71,7 +69,7 @@ func (s *SlotCounts) next(from int) int {
 // Largest are the slots with the most keys, n at most.
 func (s *SlotCounts) Largest(n int) []int {
 	var largest []int
-	for slot := s.next(0); slot < SlotNumber; slot = s.next(slot + 1) {
+	for slot := s.next(0); slot < slotNumber; slot = s.next(slot + 1) {
 		i := sort.Search(len(largest), func(i int) bool { return s.count(largest[i]) < s.count(slot) })
 		if i == n {
 			continue
@@ -115,7 +113,7 @@ func (s *SlotCounts) before(p Place) float64 {
 // slot with keys, else the one behind all of them.
 func (s *SlotCounts) Gap() int {
 	last := 0
-	for slot := s.next(2); slot < SlotNumber; slot = s.next(slot + 1) {
+	for slot := s.next(2); slot < slotNumber; slot = s.next(slot + 1) {
 		if s.count(slot-1) == 0 {
 			return slot - 1
 		}
@@ -129,11 +127,11 @@ func (s *SlotCounts) Gap() int {
 // or where there is none left at the end of the round.
 func (s *SlotCounts) GoesOn(from int, next uint64, empty bool) bool {
 	slot := s.next(from)
-	if slot == SlotNumber {
+	if slot == slotNumber {
 		return next == 0 && empty
 	}
 	if next == 0 {
-		return s.next(slot+1) == SlotNumber
+		return s.next(slot+1) == slotNumber
 	}
 	at := slotPlaceOf(next).slot()
 	return at == slot || at == s.next(slot+1)

@@ -58,7 +58,7 @@ func countVectors(rng *rand.Rand) map[string]*SlotCounts {
 	fill := func(count func(slot int) int64) *SlotCounts {
 		var slots []int
 		var counts []int64
-		for slot := range SlotNumber {
+		for slot := range slotNumber {
 			slots, counts = append(slots, slot), append(counts, count(slot))
 		}
 		return NewSlotCounts(slots, counts)
@@ -66,8 +66,8 @@ func countVectors(rng *rand.Rand) map[string]*SlotCounts {
 	return map[string]*SlotCounts{
 		"one slot":            NewSlotCounts([]int{4574}, []int64{100_000}),
 		"the first slot":      NewSlotCounts([]int{0}, []int64{7}),
-		"the last slot":       NewSlotCounts([]int{SlotNumber - 1}, []int64{1}),
-		"two slots far apart": NewSlotCounts([]int{0, SlotNumber - 1}, []int64{1, 1_000_000_000}),
+		"the last slot":       NewSlotCounts([]int{slotNumber - 1}, []int64{1}),
+		"two slots far apart": NewSlotCounts([]int{0, slotNumber - 1}, []int64{1, 1_000_000_000}),
 		"one key a slot":      fill(func(int) int64 { return 1 }),
 		"mostly empty":        fill(func(int) int64 { return max(0, rng.Int64N(100)-90) }),
 		"a third of the slots": fill(func(slot int) int64 {
@@ -127,7 +127,7 @@ func TestSlotLineAndBack(t *testing.T) {
 
 func TestSlotsInOrder(t *testing.T) {
 	counts := NewSlotCounts([]int{3, 9, 10, 16383}, []int64{5, 70, -1, 6})
-	for from, want := range map[int]int{0: 3, 3: 3, 4: 9, 10: 16383, 16383: 16383, 16384: SlotNumber} {
+	for from, want := range map[int]int{0: 3, 3: 3, 4: 9, 10: 16383, 16383: 16383, 16384: slotNumber} {
 		if got := counts.next(from); got != want {
 			t.Errorf("the first slot with keys from %d on is %d, want %d", from, got, want)
 		}
@@ -143,7 +143,7 @@ func TestSlotsInOrder(t *testing.T) {
 	if got := counts.Largest(9); !slices.Equal(got, []int{9, 16383, 3}) {
 		t.Errorf("the largest slots are %v", got)
 	}
-	if NewSlotCounts(nil, nil).next(0) != SlotNumber {
+	if NewSlotCounts(nil, nil).next(0) != slotNumber {
 		t.Error("a node without keys has a slot with keys")
 	}
 }

@@ -66,7 +66,7 @@ func positionWidth(p Place) int {
 // passed is how many keys a page went over.
 func (s *SlotCounts) passed(page stretch, coarser int) float64 {
 	first := page.start.slot()
-	last, b, seen := SlotNumber, 0.0, 0
+	last, b, seen := slotNumber, 0.0, 0
 	if page.next != 0 {
 		end := slotPlaceOf(page.next)
 		last, b, seen = end.slot(), end.position(), positionWidth(end)
@@ -85,7 +85,7 @@ func (s *SlotCounts) passed(page stretch, coarser int) float64 {
 	switch {
 	case last == first:
 		return s.within(first, a, b, math.Ldexp(1, -width))
-	case last == SlotNumber:
+	case last == slotNumber:
 		return s.rest(first, a) + float64(s.total()-s.sums[first+1])
 	}
 	buckets := math.Ldexp(1, max(s.width(last, coarser), seen))

@@ -73,7 +73,8 @@ func (n *Member) reached(asked string) (address, name string, ok bool) {
 // are on their way to it.
 func OwnSlots(nodes string) []int {
 	var slots []int
-	for _, field := range ClaimOf(nodes) {
+	fields, _ := ownFields(nodes)
+	for _, field := range fields {
 		first, last := slotRange(field)
 		for slot := first; slot <= last; slot++ {
 			slots = append(slots, slot)
@@ -83,23 +84,23 @@ func OwnSlots(nodes string) []int {
 	return slices.Compact(slots)
 }
 
-// ClaimOf is what CLUSTER NODES says of the slots of the node that answered,
+// ownFields are what CLUSTER NODES says of the slots of the node that answered,
 // or, of a replica, of its master's.
-func ClaimOf(nodes string) Claim {
+func ownFields(nodes string) (fields []string, replica bool) {
 	parsed := ParseClusterNodes(nodes)
 	var id string
 	for _, n := range parsed {
 		if n.Is("myself") {
 			if id = n.ID; n.Is("slave") {
-				id = n.master
+				id, replica = n.master, true
 			}
 		}
 	}
 	at := slices.IndexFunc(parsed, func(n Member) bool { return n.ID == id })
 	if at < 0 {
-		return nil
+		return nil, replica
 	}
-	return parsed[at].slots
+	return parsed[at].slots, replica
 }
 
 // slotRange reads "5", "5-9" or "[5-<-id]", a slot on its way to the node; of

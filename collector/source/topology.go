@@ -19,7 +19,7 @@ type Shard struct {
 	Primary   Node
 	Replicas  []Node
 	InCluster bool
-	Slots     int // that it holds
+	Slots     int // of a Cluster: how many it has
 }
 
 // Topology finds the nodes of a target.
@@ -148,7 +148,7 @@ func (t *Topology) clusterShards(nodes []Member, asked string) []Shard {
 		if !ok || !n.Is("master") || len(n.slots) == 0 {
 			continue
 		}
-		of[n.ID] = &Shard{ID: n.ID, Primary: t.node(address, name, n.hostname), InCluster: true, Slots: Claim(n.slots).size()}
+		of[n.ID] = &Shard{ID: n.ID, Primary: t.node(address, name, n.hostname), InCluster: true, Slots: sizeOf(n.slots)}
 		ids, known = append(ids, n.ID), append(known, address)
 		named[address] = n.hostname
 	}

@@ -41,7 +41,7 @@ func (s *session) findLine(ctx context.Context) (cursor.Line, error) {
 // countSlots asks for the number of keys in each of the node's slots. The first
 // write has one slot, so that a refusal is one.
 func (s *session) countSlots(ctx context.Context) (*cursor.SlotCounts, error) {
-	nodes, err := s.conn.ClusterNodes(ctx)
+	nodes, err := s.clusterNodes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("CLUSTER NODES: %w", err)
 	}

@@ -21,7 +21,7 @@ func (s *session) databases(ctx context.Context) (*Result, error) {
 	result := &Result{}
 	var err error
 	if result.Claim, err = s.claimSlots(ctx); err != nil {
-		return nil, fmt.Errorf("CLUSTER NODES: %w", err)
+		return nil, err
 	}
 	numbers := s.numbers(sizes)
 	sampled := 0 // databases that share the time of samples

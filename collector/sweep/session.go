@@ -35,6 +35,7 @@ type session struct {
 	isFull     bool            // a full walk, which gives way to sweeps
 	taken      time.Time       // when it last took its turn
 	untouching bool            // our reads do not count as a use of a key
+	silent     error           // why the node does not tell its slots; nil: it does
 	denied     map[string]bool // capabilities that are refused in this sweep
 	now        time.Time       // the server's time, when the suspects were last looked at; zero: unknown
 }

@@ -62,13 +62,13 @@ func newSweeper(target spec.Target, node source.Node, seed uint64) *sweeper {
 // Result is the result of a sweep.
 type Result struct {
 	estimate.Counted
-	info     source.Info // read when every key had been met
+	info     source.Info   // read when every key had been met
+	Claim    *source.Claim // the slots whose keys these are; nil: unknown
 	Examined int64
-	Share    float64      // of SCAN's order covered, over all databases
-	Claim    source.Claim // the slots whose keys these are
-	Folded   int          // discovered groups that were too many to show
-	Slow     uint64       // batches that took much longer than usual
-	Backlog  Backlog      // as it is after this sweep
+	Share    float64 // of SCAN's order covered, over all databases
+	Folded   int     // discovered groups that were too many to show
+	Slow     uint64  // batches that took much longer than usual
+	Backlog  Backlog // as it is after this sweep
 	Full     FullWalk
 }
 

@@ -194,6 +194,7 @@ func (c *Cluster) Client(t testing.TB) *redis.ClusterClient {
 	opt := &redis.ClusterOptions{
 		Password:                 c.Nodes[0].password(),
 		TLSConfig:                c.Nodes[0].clientTLS(),
+		PoolSize:                 10_000, // once as many dials have failed go-redis dials on by itself, and for a second more than the client lives
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}

@@ -10,7 +10,8 @@
 //	p := redistest.StartProxy(t, s.Addr())
 //	p.SetDelay(50 * time.Millisecond)
 //
-// [StartCluster] makes several servers a Redis Cluster.
+// [StartCluster] makes several servers a Redis Cluster, whose slots a [Mover] moves.
+// An [Authority] signs the certificates of servers that speak TLS and nothing else.
 //
 // [Run] repeats a test against every server that TEST_KEYHEALTH_SERVERS lists,
 // and [Require] decides what happens where a program is missing: a skip on a

@@ -5,6 +5,7 @@ package redistest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -35,7 +36,8 @@ func FleetKeys(t testing.TB) int {
 }
 
 // Fill writes keys through the Cluster's own client, named by name: a tenth of
-// them have no TTL, the others one of an hour.
+// them have no TTL, the others one of an hour. It returns when the replicas have
+// them too: the first commands may reach a new replica a second late.
 func (c *Cluster) Fill(t testing.TB, keys int, name func(i int) string) {
 	t.Helper()
 	pipe := c.Client(t).Pipeline()
@@ -49,6 +51,18 @@ func (c *Cluster) Fill(t testing.TB, keys int, name func(i int) string) {
 			if _, err := pipe.Exec(t.Context()); err != nil {
 				t.Fatalf("redistest: fill the cluster: %v", err)
 			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), clusterDeadline)
+	defer cancel()
+	for i, s := range c.Replicas {
+		primary, replica := c.Nodes[i].Client(t), s.Client(t)
+		if err := poll(ctx, func() (bool, error) {
+			want, err := primary.DBSize(ctx).Result()
+			have, err2 := replica.DBSize(ctx).Result()
+			return want == have, errors.Join(err, err2)
+		}); err != nil {
+			t.Fatalf("redistest: fill replica %d of the cluster: %v", i, err)
 		}
 	}
 }
