@@ -74,7 +74,7 @@ func healthMetrics() []metric {
 			}},
 		successRow("keyhealth_sweep_keys_examined", "Keys whose TTL the last successful sweep read.",
 			func(h Health) float64 { return float64(h.Examined) }),
-		{name: "keyhealth_sweep_coverage_ratio", help: "Share of SCAN's order that the last sweep covered; 1 after a walk, below 1 where a shard failed.", kind: gauge,
+		{name: "keyhealth_sweep_coverage_ratio", help: "Share of SCAN's order that the last sweep covered; 1 after a walk, below 1 where a shard failed, and that of the figures shown where all failed.", kind: gauge,
 			read: func(s *Snapshot, put put) {
 				if s.Health.Covered {
 					put(s.Health.Coverage)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -18,11 +19,7 @@ func TestAvoidance(t *testing.T) {
 			n.Put(0, "limit:%d", 100, time.Hour)
 		}
 		replica.Say("role", "slave")
-		for i, section := range replica.Sections {
-			if section.Name == "Replication" {
-				replica.Sections[i].Fields = append(section.Fields, "master_link_status:up")
-			}
-		}
+		replica.SayToo("Replication", "master_link_status:up")
 		target := targetOf(t, "limit=limit:*@1h")
 		target.Replicas = true
 		f := NewFleet(target, nil, 1)
@@ -82,4 +79,43 @@ func TestReplicaOutOfSync(t *testing.T) {
 			t.Error("its keys were met")
 		}
 	})
+}
+
+// TestLaggingReplica: one whose link is up, and which has not yet what its primary
+// had, is waited for, and not for long.
+func TestLaggingReplica(t *testing.T) {
+	for name, test := range map[string]struct {
+		after int // INFOs it has caught up
+		swept string
+	}{"a moment": {3, "replica:1"}, "for good": {1000, "primary:1"}} {
+		bubble(t, func(t *testing.T) {
+			primary, replica := fake.NewNode(t), fake.NewNode(t)
+			primary.Label, replica.Label = "primary:1", "replica:1"
+			primary.Put(0, "limit:%d", 100, time.Hour)
+			replica.Say("role", "slave")
+			primary.SayToo("Replication", "master_repl_offset:1000")
+			replica.SayToo("Replication", "master_link_status:up", "slave_repl_offset:999")
+			infos := 0
+			replica.Script(func(_ context.Context, call fake.Call) error {
+				if call.Command == "info" {
+					if infos++; infos == test.after {
+						replica.Put(0, "limit:%d", 100, time.Hour)
+						replica.Say("slave_repl_offset", "1000")
+					}
+				}
+				return nil
+			})
+			target := targetOf(t, "limit=limit:*@1h")
+			target.Replicas = true
+			f := NewFleet(target, nil, 1)
+			for _, v := range f.Visit(t.Context(), []source.Shard{{ID: "x", Primary: primary, Replicas: []source.Node{replica}}}, func(Greeting) {}) {
+				if v.Result != nil && (v.Node != test.swept || v.Result.Examined != 100) {
+					t.Errorf("%s: %d keys were examined on %s", name, v.Result.Examined, v.Node)
+				}
+				if v.Err != nil && source.ReasonOf(v.Err) != source.ReasonMasterDown {
+					t.Errorf("%s: %v", name, v.Err)
+				}
+			}
+		})
+	}
 }

@@ -114,7 +114,7 @@ func (f *Fleet) visitShard(ctx context.Context, sh source.Shard, fit []source.No
 	if len(fit) > 0 {
 		primary = add(f.ask(ctx, sh.Primary, greeted)).Info
 		for _, replica := range fit {
-			if done = add(f.sweepNode(ctx, replica, sh, greeted)).Result != nil; done {
+			if done = add(f.sweepNode(ctx, replica, sh, primary, greeted)).Result != nil; done {
 				visits[len(visits)-1].Result.Primary = primary
 				break
 			}
@@ -122,7 +122,7 @@ func (f *Fleet) visitShard(ctx context.Context, sh source.Shard, fit []source.No
 	}
 	if !done {
 		visits = slices.DeleteFunc(visits, func(v Visit) bool { return v.Node == sh.Primary.Name() })
-		add(f.sweepNode(ctx, sh.Primary, sh, greeted))
+		add(f.sweepNode(ctx, sh.Primary, sh, nil, greeted))
 	}
 	for _, replica := range sh.Replicas {
 		if !slices.ContainsFunc(visits, func(v Visit) bool { return v.Node == replica.Name() }) && f.avoided[replica.Name()].passes() {
@@ -152,11 +152,16 @@ func (f *Fleet) ask(ctx context.Context, n source.Node, greeted func(Greeting)) 
 	return v
 }
 
-func (f *Fleet) sweepNode(ctx context.Context, n source.Node, sh source.Shard, greeted func(Greeting)) Visit {
+// sweepNode sweeps a node of a shard; primary is what the shard's primary said
+// before its replica is swept, nil where it did not answer or is swept itself.
+func (f *Fleet) sweepNode(ctx context.Context, n source.Node, sh source.Shard, primary *source.Info, greeted func(Greeting)) Visit {
 	v := Visit{Node: n.Name(), Swept: true}
 	s := f.sweeperOf(n)
 	s.turn.take() // a full walk of the node may be under way
-	s.inCluster, s.isReplica = sh.InCluster, n != sh.Primary
+	s.inCluster, s.isReplica, s.primaryHad = sh.InCluster, n != sh.Primary, 0
+	if primary != nil {
+		s.primaryHad, _ = primary.Number("master_repl_offset")
+	}
 	s.turn.pass()
 	v.Result, v.Err = s.safely(ctx, func(info source.Info, ping time.Duration) {
 		v.Info, v.Ping = &info, ping

@@ -93,6 +93,10 @@ func (s *sweeper) sampled() []int {
 // too rare to sample.
 func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 	result := &Result{}
+	var err error
+	if result.Claim, err = s.claimSlots(ctx); err != nil {
+		return err
+	}
 	sizes, sized := s.info.Keyspace()
 	for _, db := range numbers {
 		d := s.counting.NewDatabase(db, true)
@@ -126,6 +130,9 @@ func (s *session) walkDatabases(ctx context.Context, numbers []int) error {
 		for _, d := range result.Databases {
 			d.LookAnew()
 		}
+	}
+	if err := s.keepClaim(ctx, result.Claim); err != nil {
+		return err
 	}
 	for _, d := range result.Databases {
 		s.pools.Keep(s.classifier, d, result.Now, time.Now())

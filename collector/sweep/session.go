@@ -79,9 +79,40 @@ func (s *session) greet(ctx context.Context, greeted func(source.Info, time.Dura
 	if err := s.checkMode(s.info); err != nil {
 		return err
 	}
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
 	if s.inCluster && s.isReplica { // else it sends us to its master for each key
 		if err := s.conn.ReadOnly(ctx); s.capabilities.Note("readonly", err) != nil {
 			return fmt.Errorf("READONLY: %w", err)
+		}
+	}
+	return nil
+}
+
+// A replica is in sync if it has what its primary had when that was asked, within
+// the longest lag: its link is up already when the writes are still on their way.
+const (
+	longestLag = time.Second
+	lagLook    = 100 * time.Millisecond
+)
+
+// catchUp waits for a replica to be in sync.
+func (s *session) catchUp(ctx context.Context) error {
+	for waited := time.Duration(0); s.isReplica; waited += lagLook {
+		has, known := s.info.Number("slave_repl_offset")
+		if !known || has >= s.primaryHad {
+			break
+		}
+		if waited >= longestLag {
+			return &source.Failure{Reason: source.ReasonMasterDown, Err: errors.New("the replica lags behind its primary")}
+		}
+		if err := sleep(ctx, lagLook); err != nil {
+			return err
+		}
+		var err error
+		if s.info, err = s.conn.Info(ctx); err != nil {
+			return fmt.Errorf("INFO: %w", err)
 		}
 	}
 	return nil

@@ -27,6 +27,7 @@ type sweeper struct {
 	capabilities source.Capabilities
 	listed       []source.Capability // as the last sweep left them; a full walk goes on to learn
 	inCluster    bool                // the node is swept as a part of its Cluster
+	primaryHad   float64             // of the stream of writes, before its replica is swept; 0: unknown
 	isReplica    bool                // the node stands in for its primary
 
 	shaper  *classify.Shaper
@@ -34,9 +35,10 @@ type sweeper struct {
 	pools   *estimate.Pools
 	backlog Backlog
 	big     bigKeys
-	walked  map[int]bool // databases that the last sweep walked
-	process string       // run_id of the server; empty: unknown
-	turn    turn         // of a sweep or a full walk
+	walked  map[int]bool  // databases that the last sweep walked
+	claim   *source.Claim // of the node's last sweep; nil: unknown
+	process string        // run_id of the server; empty: unknown
+	turn    turn          // of a sweep or a full walk
 	full    FullWalk
 	seen    map[int]bool // databases that ever had keys
 }
@@ -135,6 +137,7 @@ func (s *sweeper) on(ctx context.Context, c source.Conn, greeted func(source.Inf
 	if err != nil {
 		return nil, err
 	}
+	s.knowClaim(result.Claim)
 	s.settle(result, &run.counting, time.Now())
 	return result, nil
 }
@@ -147,6 +150,15 @@ func (s *sweeper) settle(result *Result, counting *tally.Counting, at time.Time)
 		s.backlog.note(share)
 	}
 	result.Backlog, result.Full = s.backlog, s.full
+}
+
+// knowClaim forgets samples and walks of when the node had other slots: another node
+// counts their keys now.
+func (s *sweeper) knowClaim(claim *source.Claim) {
+	if s.claim != nil && claim != nil && !claim.Equal(s.claim) {
+		s.pools.Reset()
+	}
+	s.claim = claim
 }
 
 // knowProcess forgets what was found on another process of the server: it may

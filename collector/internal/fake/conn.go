@@ -119,6 +119,8 @@ func (c *conn) ClusterNodes(ctx context.Context) (string, error) {
 	if err := c.begin(ctx, Call{Command: "cluster|nodes"}); err != nil {
 		return "", err
 	}
+	c.node.mu.Lock()
+	defer c.node.mu.Unlock()
 	return c.node.nodes, nil
 }
 

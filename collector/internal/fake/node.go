@@ -77,8 +77,15 @@ func (n *Node) Now() time.Time { return time.Now().Add(n.Skew) }
 // any keys.
 func (n *Node) JoinCluster(perSlot bool) {
 	n.Say("redis_mode", "cluster")
-	n.nodes = "07c37df redis.test:6379@16379 myself,master - 0 0 1 connected 0-16383\n"
+	n.Own("0-16383")
 	n.perSlot = perSlot
+}
+
+// Own is what CLUSTER NODES says of the slots of the node.
+func (n *Node) Own(slots string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.nodes = "07c37df redis.test:6379@16379 myself,master - 0 0 1 connected " + slots + "\n"
 }
 
 // Table is a database, made when it is first used; n.mu is held.
