@@ -3,21 +3,9 @@
 package exportertest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"fmt"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"keyhealth/internal/redistest"
 )
@@ -66,40 +54,12 @@ var wrongFailures = []failure{
 	}, acts: []act{{name: "two addresses of servers that are no Cluster", ends: fails}}},
 }
 
-// secureShop starts a server that speaks TLS with a certificate for an address,
-// which is its own authority and in s.file.
+// secureShop starts a server that speaks TLS with a certificate for an address; the
+// authority that signed it is in s.file.
 func secureShop(s *stage, address string) {
 	s.Helper()
-	dir := s.TempDir()
-	certificate, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	writeCertificate(s, certificate, key, address)
-	port := fmt.Sprint(redistest.FreePort(s.T))
-	shop("--tls-port", port, "--tls-cert-file", certificate, "--tls-key-file", key, "--tls-auth-clients", "no", "--tls-ca-cert-file", certificate)(s)
-	s.settings["REDIS_URL"] = "rediss://127.0.0.1:" + port
-	s.file = certificate
-}
-
-func writeCertificate(s *stage, certificateFile, keyFile, address string) {
-	s.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		s.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.ParseIP(address)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		s.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		s.Fatal(err)
-	}
-	for path, block := range map[string]*pem.Block{certificateFile: {Type: "CERTIFICATE", Bytes: certificate}, keyFile: {Type: "PRIVATE KEY", Bytes: encoded}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			s.Fatal(err)
-		}
-	}
+	authority := redistest.NewAuthority(s.T)
+	shop(append(authority.ServerArgs(s.T, address), "--tls-auth-clients", "no")...)(s)
+	s.settings["REDIS_URL"] = "rediss://" + s.server.Addr()
+	s.file = authority.CAFile
 }
