@@ -6,6 +6,7 @@ package collector
 import (
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -22,9 +23,11 @@ type lastNode struct {
 
 // lastShard is what the last good sweep of a shard found.
 type lastShard struct {
-	result *sweep.Result
-	at     time.Time
-	node   string
+	result  *sweep.Result
+	at      time.Time
+	node    string
+	round   uint64 // the target's sweep that it was
+	claimed uint64 // and the one since which its node says the same of its slots
 }
 
 // node is what is known of a node by that name.
@@ -140,7 +143,7 @@ func (w *Watcher) takeShards(visits []sweep.Visit) (results []*sweep.Result, fai
 		switch {
 		case v.Result != nil:
 			results = append(results, v.Result)
-			w.shards[v.Shard] = lastShard{v.Result, time.Now(), v.Node}
+			w.shards[v.Shard] = w.shards[v.Shard].next(v, w.state.Health.Sweeps)
 			delete(failed, v.Shard)
 		case v.Swept:
 			failed[v.Shard] = v
@@ -208,16 +211,28 @@ func (w *Watcher) figure() {
 	w.state.Databases, w.state.Groups = estimate.Figures(nodes...)
 }
 
+// next is what is known of a shard after it was swept.
+func (l lastShard) next(v sweep.Visit, round uint64) lastShard {
+	claimed := round
+	if l.result != nil && l.result.Claim.Equal(v.Result.Claim) {
+		claimed = l.claimed
+	}
+	return lastShard{v.Result, time.Now(), v.Node, round, claimed}
+}
+
 // whole says whether the last sweeps of the shards are of all keys, each once.
 func (w *Watcher) whole() bool {
 	var claims []*source.Claim
+	oldest, claimed := uint64(math.MaxUint64), uint64(0)
 	for _, last := range w.shards {
 		if last.result.Claim == nil { // no Cluster, or nobody tells
 			return len(w.shards) == w.known
 		}
 		claims = append(claims, last.result.Claim)
+		oldest, claimed = min(oldest, last.round), max(claimed, last.claimed)
 	}
-	return len(claims) > 0 && source.Fit(claims, w.slots)
+	// Where all nodes were swept again since they say what they say, nothing moves.
+	return len(claims) > 0 && source.Fit(claims, w.slots) && (source.Settled(claims) || oldest > claimed)
 }
 
 // dropStale withdraws what is too old to be shown, and answers when to look

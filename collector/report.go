@@ -43,7 +43,10 @@ func (w *Watcher) report(failures []sweep.Visit) {
 	nodes := map[string][]string{} // that failed, by reason
 	for _, failure := range failures {
 		fmt.Fprintln(&all, failure.Node, source.ReasonOf(failure.Err))
-		nodes[source.ReasonOf(failure.Err)] = append(nodes[source.ReasonOf(failure.Err)], failure.Node)
+		reason := source.ReasonOf(failure.Err)
+		if nodes[reason] = append(nodes[reason], failure.Node); failure.Node == "" {
+			nodes[reason] = []string{} // the failure is that of no node
+		}
 	}
 	problem := all.String()
 	switch {
@@ -60,7 +63,7 @@ func (w *Watcher) report(failures []sweep.Visit) {
 				continue
 			}
 			log := w.log
-			if len(w.nodes) > 1 {
+			if len(w.nodes) > 1 && len(nodes[reason]) > 0 {
 				log = log.With("nodes", nodes[reason])
 			}
 			log.Error("Sweep failed", "reason", reason, "err", failure.Err, "hint", source.Advice(failure.Err))

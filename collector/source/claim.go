@@ -17,7 +17,7 @@ type Claim struct {
 }
 
 // ErrSlotsMoved is the failure of a sweep that cannot be added to the others.
-var ErrSlotsMoved = &Failure{Reason: ReasonCluster, Err: errors.New("slots move between the nodes: the figures are those from before")}
+var ErrSlotsMoved = &Failure{Reason: ReasonCluster, Err: errors.New("slots move between the nodes: the figures are those from before"), Hint: hintSlotsMoved}
 
 // ClaimOf is the claim of the node that answered CLUSTER NODES.
 func ClaimOf(nodes string) *Claim {
@@ -25,20 +25,17 @@ func ClaimOf(nodes string) *Claim {
 	return &Claim{fields, replica}
 }
 
-// Equal says whether nothing came or went between two claims of a node.
-func (c *Claim) Equal(other *Claim) bool { return slices.Equal(c.fields, other.fields) }
+// Equal says whether nothing came or went between two claims of a node; an unknown
+// one equals none.
+func (c *Claim) Equal(other *Claim) bool {
+	return c != nil && other != nil && slices.Equal(c.fields, other.fields)
+}
 
-// Fit says whether no slot is claimed twice, and all of as many as there are; and
-// where a slot is on its way, whether both of its nodes knew.
+// Fit says whether no slot is claimed twice, and all of as many as there are.
 func Fit(claims []*Claim, slots int) bool {
 	var claimed [HashSlots]bool
-	open, replicas := map[string]int{}, false
 	for _, c := range claims {
-		replicas = replicas || c.replica
 		for _, field := range c.fields {
-			if slot, way, moving := strings.Cut(field, "-"); moving && field[0] == '[' {
-				open[slot] += map[byte]int{'<': -1, '>': 1}[way[0]]
-			}
 			first, last := ownRange(field)
 			for slot := first; slot <= last; slot++ {
 				if claimed[slot] {
@@ -49,12 +46,35 @@ func Fit(claims []*Claim, slots int) bool {
 			}
 		}
 	}
+	return slots <= 0
+}
+
+// Settled says whether both nodes of each slot that is on its way know of it. If one
+// of them was swept before it began, the other may have met the same keys. What one
+// node alone says for long is left from a move that was broken off.
+func Settled(claims []*Claim) bool {
+	open := map[string]int{}
+	for _, c := range claims {
+		if c.replica {
+			return true // nobody knows
+		}
+		for _, field := range c.fields {
+			if slot, way, moving := strings.Cut(field, "-"); moving && strings.HasPrefix(slot, "[") {
+				switch {
+				case strings.HasPrefix(way, "<-"):
+					open[slot]--
+				case strings.HasPrefix(way, ">-"):
+					open[slot]++
+				}
+			}
+		}
+	}
 	for _, sides := range open {
-		if sides != 0 && !replicas {
+		if sides != 0 {
 			return false
 		}
 	}
-	return slots <= 0
+	return true
 }
 
 // sizeOf is the number of slots that a node owns.
@@ -69,7 +89,7 @@ func sizeOf(fields []string) int {
 
 // ownRange is slotRange without the slots that are on their way to the node.
 func ownRange(field string) (first, last int) {
-	if field[0] == '[' {
+	if strings.HasPrefix(field, "[") {
 		return 0, -1
 	}
 	return slotRange(field)

@@ -2,12 +2,16 @@ package source
 
 import "testing"
 
+func claimed(slots string) *Claim {
+	return ClaimOf("m 127.0.0.1:1@2 myself,master - 0 0 1 connected " + slots)
+}
+
 func TestFit(t *testing.T) {
 	claim := func(slots string, replica bool) *Claim {
 		if replica {
 			return ClaimOf("m 127.0.0.1:1@2 master - 0 0 1 connected " + slots + "\nr 127.0.0.1:2@3 myself,slave m 0 0 1 connected")
 		}
-		return ClaimOf("m 127.0.0.1:1@2 myself,master - 0 0 1 connected " + slots)
+		return claimed(slots)
 	}
 	for name, test := range map[string]struct {
 		one, two string
@@ -22,8 +26,22 @@ func TestFit(t *testing.T) {
 		"half moved before the other":     {"0-8191 [5->-b]", "8192-16383", false, false},
 		"half moved, unknown to replicas": {"0-8191", "8192-16383 [5-<-a]", true, true},
 	} {
-		if got := Fit([]*Claim{claim(test.one, test.replica), claim(test.two, false)}, HashSlots); got != test.want {
+		claims := []*Claim{claim(test.one, test.replica), claim(test.two, false)}
+		if got := Fit(claims, HashSlots) && Settled(claims); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
+}
+
+// FuzzClaims: whatever a server says of its slots, nobody panics.
+func FuzzClaims(f *testing.F) {
+	for _, slots := range []string{"0-16383", "[5-", "[", "[5->-", "-", "99999-1", "5-", "[-<-x] 7", "18446744073709551615"} {
+		f.Add(slots, "0-8191")
+	}
+	f.Fuzz(func(_ *testing.T, one, two string) {
+		claims := []*Claim{claimed(one), claimed(two)}
+		Fit(claims, HashSlots)
+		Settled(claims)
+		OwnSlots("m 127.0.0.1:1@2 myself,master - 0 0 1 connected " + one)
+	})
 }

@@ -38,8 +38,10 @@ func ParseClusterNodes(text string) []Member {
 			hostname = ""
 		}
 		address, _, _ = strings.Cut(address, "@")
+		slots := fields[8:]
 		nodes = append(nodes, Member{
-			ID: fields[0], address: address, hostname: hostname, flags: strings.Split(fields[2], ","), master: fields[3], slots: fields[8:],
+			ID: fields[0], address: address, hostname: hostname, flags: strings.Split(fields[2], ","), master: fields[3],
+			slots: slots[:min(len(slots), HashSlots)], // more there cannot be
 		})
 	}
 	return nodes
@@ -72,16 +74,21 @@ func (n *Member) reached(asked string) (address, name string, ok bool) {
 // NODES, ascending: its own ones or, of a replica, its master's, and those that
 // are on their way to it.
 func OwnSlots(nodes string) []int {
-	var slots []int
+	var own [HashSlots]bool
 	fields, _ := ownFields(nodes)
 	for _, field := range fields {
 		first, last := slotRange(field)
 		for slot := first; slot <= last; slot++ {
+			own[slot] = true
+		}
+	}
+	var slots []int
+	for slot := range own {
+		if own[slot] {
 			slots = append(slots, slot)
 		}
 	}
-	slices.Sort(slots)
-	return slices.Compact(slots)
+	return slots
 }
 
 // ownFields are what CLUSTER NODES says of the slots of the node that answered,
