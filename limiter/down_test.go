@@ -114,7 +114,7 @@ func TestDeadline(t *testing.T) {
 
 // TestLocal: the share of every policy, all or none, and as time passes more.
 func TestLocal(t *testing.T) {
-	l := mustNewWith(t, nil, Options{Down: FailLocal, LocalShare: 0.5},
+	l := mustNewWith(t, &counted{}, Options{Down: FailLocal, LocalShare: 0.5},
 		FixedWindow{Limit: 8, Window: time.Minute}, TokenBucket{Capacity: 1, Refill: 1, Every: time.Second}).local
 	now := time.Unix(1893456000, 0)
 	// Half of 8 a minute is 4, one each 15 s; half of 1 is still 1, each 2 s.

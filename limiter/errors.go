@@ -15,8 +15,11 @@ var (
 	ErrRate = errors.New("rate out of range")
 	// ErrPrefix is a key prefix with a brace, which would move the hash tag.
 	ErrPrefix = errors.New("prefix with a brace")
-	// ErrPolicies is no policy at all, or two that would share a key.
-	ErrPolicies = errors.New("no policies, or two of one name")
+	// ErrPolicies is no policy at all, one that is nil, or two that would share a
+	// key.
+	ErrPolicies = errors.New("no policies, one that is nil, or two of one name")
+	// ErrClient is a client that is nil.
+	ErrClient = errors.New("no client")
 	// ErrDown is no choice, or no known one, of what holds while Redis is down.
 	ErrDown = errors.New("not said what holds while Redis is down")
 	// ErrShare is a local share that is no number above 0 and up to 1, or one

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"time"
 )
 
@@ -54,7 +56,7 @@ type Limiter struct {
 // New returns a limiter that keeps its counts in the server of c, any client of
 // go-redis. With several policies, such as one a minute and one a day, a call
 // is allowed by all and counted in each of them, or in none. It sends nothing. The error wraps one
-// of ErrLimit, ErrWindow, ErrRate, ErrPrefix, ErrPolicies, ErrDown or ErrShare.
+// of ErrLimit, ErrWindow, ErrRate, ErrPrefix, ErrPolicies, ErrClient, ErrDown or ErrShare.
 func New(c client, o Options, policies ...Policy) (*Limiter, error) {
 	l, err := newLimiter(c, o, policies)
 	if err != nil {
@@ -67,7 +69,10 @@ func newLimiter(c client, o Options, policies []Policy) (*Limiter, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if len(policies) == 0 {
+	if isNil(c) {
+		return nil, ErrClient
+	}
+	if len(policies) == 0 || slices.ContainsFunc(policies, func(p Policy) bool { return isNil(p) }) {
 		return nil, ErrPolicies
 	}
 	l := &Limiter{client: c, options: o, least: MaxLimit}
@@ -85,6 +90,12 @@ func newLimiter(c client, o Options, policies []Policy) (*Limiter, error) {
 	l.scripts = newScripts(l.windows, o.Replace)
 	l.local = newLocal(l.windows, o.LocalShare)
 	return l, err
+}
+
+// isNil holds for no value and for a nil pointer, whose methods would panic.
+func isNil(v any) bool {
+	value := reflect.ValueOf(v)
+	return !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil()
 }
 
 // Allow is AllowN with n = 1.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 func TestNew(t *testing.T) {
@@ -43,6 +45,8 @@ func TestNew(t *testing.T) {
 		{"product beyond 2^64", closed, []Policy{TokenBucket{Capacity: MaxLimit, Refill: 999_999_999, Every: MaxWindow}}, ErrRate},
 		{"brace in the prefix", Options{Down: FailOpen, Prefix: "a{b"}, []Policy{fixed}, ErrPrefix},
 		{"no policy", closed, nil, ErrPolicies},
+		{"a policy that is nil", closed, []Policy{fixed, nil}, ErrPolicies},
+		{"a nil pointer to a policy", closed, []Policy{(*TokenBucket)(nil)}, ErrPolicies},
 		{"two that share a key", closed, []Policy{fixed, FixedWindow{Limit: 2, Window: hour}}, ErrPolicies},
 		{"nothing said", Options{}, []Policy{fixed}, ErrDown},
 		{"unknown choice", Options{Down: FailLocal + 1}, []Policy{fixed}, ErrDown},
@@ -56,9 +60,48 @@ func TestNew(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := New(nil, tt.Options, tt.policies...)
+			l, err := New(&counted{}, tt.Options, tt.policies...)
 			if !errors.Is(err, tt.want) || (l == nil) != (tt.want != nil) {
 				t.Errorf("%v, %v, want the error %v", l, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNewWithoutClient(t *testing.T) {
+	var none redis.UniversalClient
+	for _, c := range []client{nil, none, (*redis.Client)(nil)} {
+		if l, err := New(c, Options{Down: FailOpen}, FixedWindow{Limit: 1, Window: hour}); !errors.Is(err, ErrClient) || l != nil {
+			t.Errorf("%T: %v, %v, want %v", c, l, err, ErrClient)
+		}
+	}
+}
+
+// TestAnotherLimit: a limiter that is deployed with a smaller limit does not take
+// a key of the larger one for sick: it gives back no call.
+func TestAnotherLimit(t *testing.T) {
+	const many, few = 1000, 10
+	for name, policy := range map[string]func(limit int64) Policy{
+		"fixed":   func(limit int64) Policy { return FixedWindow{Limit: limit, Window: time.Minute} },
+		"sliding": func(limit int64) Policy { return SlidingWindow{Limit: limit, Window: time.Minute} },
+		"bucket":  func(limit int64) Policy { return TokenBucket{Capacity: limit, Refill: 1, Every: time.Second} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := miniWorld(t)
+			large, small := mustNew(t, w.client, policy(many)), mustNew(t, w.client, policy(few))
+			if got, err := large.AllowN(t.Context(), "alice", many); err != nil || !got.Allowed {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			for range few + 1 {
+				if got, err := small.Allow(t.Context(), "alice"); err != nil || got.Healed {
+					t.Errorf("the smaller limit: %+v, %v", got, err)
+				}
+				if got, err := large.Allow(t.Context(), "alice"); err != nil || got.Allowed || got.Healed {
+					t.Errorf("the larger limit: %+v, %v", got, err)
+				}
+			}
+			if got, err := small.Allow(t.Context(), "alice"); err != nil || got.Allowed {
+				t.Errorf("the smaller limit is never used up: %+v, %v", got, err)
 			}
 		})
 	}
@@ -88,7 +131,7 @@ func TestMaxTTL(t *testing.T) {
 			t.Errorf("%+v: MaxTTL is %v, want %v", tt.policy, got, tt.want)
 		}
 	}
-	l := mustNew(t, nil, bucket(100, 10), FixedWindow{Limit: 5, Window: hour}, SlidingWindow{Limit: 5, Window: time.Minute})
+	l := mustNew(t, &counted{}, bucket(100, 10), FixedWindow{Limit: 5, Window: hour}, SlidingWindow{Limit: 5, Window: time.Minute})
 	if got := l.MaxTTL(); got != hour {
 		t.Errorf("of several policies it is %v, want the longest", got)
 	}

@@ -23,14 +23,15 @@ const (
 // Refill more each Every: evenly, not at once at the end of it. Tokens are
 // counted in fractions that are exact at any rate, so nothing is rounded away.
 //
-// Its key is a string named "<prefix>:{<subject>}:bucket:<refill>/<every>": what
-// is missing and since when. A full bucket has no key, and so the TTL is the
+// Its key is a string named "<prefix>:{<subject>}:bucket:<capacity>+<refill>/<every>":
+// what is missing and since when. A full bucket has no key, and so the TTL is the
 // time until it is full.
 type TokenBucket struct {
-	// Capacity is how many calls a full bucket allows: 1 to MaxLimit.
+	// Capacity is how many calls a full bucket allows: 1 to MaxLimit. Limiters
+	// with the same prefix, Capacity, Refill and Every share their buckets, so a
+	// changed one starts with a full bucket.
 	Capacity int64
-	// Refill is how many calls come back each Every: 1 to MaxRefill. Limiters
-	// with the same prefix, Refill and Every share their buckets.
+	// Refill is how many calls come back each Every: 1 to MaxRefill.
 	Refill int64
 	// Every is MinWindow to MaxWindow, in whole milliseconds. A bucket has to
 	// be full after MaxWindow at the latest.
@@ -82,6 +83,12 @@ func (p TokenBucket) units() (refill, token int64) {
 	return p.Refill / a, p.Every.Microseconds() / a
 }
 
+// name has all that MaxTTL depends on: else a bucket would take the sound key of
+// a larger one for sick, and refill it.
+func (p TokenBucket) name() string {
+	return "bucket:" + strconv.FormatInt(p.Capacity, 10) + "+" + strconv.FormatInt(p.Refill, 10) + "/" + windowName(p.Every)
+}
+
 func (p TokenBucket) window() (window, error) {
 	if _, err := p.fill(); err != nil {
 		return window{}, err
@@ -90,7 +97,7 @@ func (p TokenBucket) window() (window, error) {
 	return window{
 		policy: "bucket",
 		script: tokenBucketSource,
-		name:   "bucket:" + strconv.FormatInt(p.Refill, 10) + "/" + windowName(p.Every),
+		name:   p.name(),
 		limit:  p.Capacity,
 		rate:   float64(p.Refill) / p.Every.Seconds(),
 		ttl:    p.MaxTTL(),

@@ -52,7 +52,7 @@ policies.bucket = {
     local since = now() - tonumber(at)
     debt = since > 0 and tonumber(debt) - since * w.a or tonumber(debt)
     -- Above the capacity only commitments go, and at most by one bucket: a debt
-    -- beyond is of a larger bucket of the same name.
+    -- beyond is none of this package.
     w.debt = math.min(math.max(debt, 0), 2 * w.limit * w.b)
     return true
   end,

@@ -41,7 +41,7 @@ func TestTokenBucketKey(t *testing.T) {
 	w := miniWorld(t)
 	l := mustNew(t, w.client, TokenBucket{Capacity: 100, Refill: 10, Every: time.Second})
 	key := mustKey(t, l, "alice")
-	if key != "keyhealth:{alice}:bucket:10/1s" {
+	if key != "keyhealth:{alice}:bucket:100+10/1s" {
 		t.Errorf("the key is %s", key)
 	}
 	got, err := l.AllowN(t.Context(), "alice", 25)
