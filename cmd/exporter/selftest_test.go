@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 
+	"keyhealth/collector"
+	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
 	"keyhealth/internal/redistest"
 )
 
@@ -247,4 +253,48 @@ func TestPermissionsOfTheSelfTest(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSelfTestShowsNoTextOfTheServer: whatever it answers to a command, by the
+// command line and in the log there is the error's code at most.
+func TestSelfTestShowsNoTextOfTheServer(t *testing.T) {
+	const text = " proxy: key rate_limit:alice SEKRETVAL user=bob"
+	for _, test := range []struct{ command, answer, shown string }{
+		{"EVALSHA", "ERR" + text, "Redis answered an error"},
+		{"EVALSHA", "OOM" + text, "Redis answered OOM"},
+		{"EVALSHA", "SEKRETVAL" + text, "Redis answered an error"},
+		{"EVALSHA", "WRONGTYPE" + text, "WRONGTYPE"},
+		{"EVALSHA", "ERR BADARGUMENT" + text, "BADARGUMENT"},
+		{"EVAL", "NOSCRIPT" + text, "NOSCRIPT"},
+		{"SET", "ERR" + text, "Redis answered an error"},
+		{"DEL", "UNREADABLE" + text, "UNREADABLE"},
+		{"PTTL", "LOADING" + text, "Redis answered an error"}, // of the script that it ends
+	} {
+		t.Run(test.command+" "+test.answer, func(t *testing.T) {
+			m := miniredis.RunT(t)
+			m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+				if command != test.command {
+					return false
+				}
+				c.WriteError(test.answer)
+				return true
+			})
+			log := newLogBuffer()
+			s := &selfTester{log: slog.New(slog.NewTextHandler(log, nil)), publish: func(collector.SelfTest) {}}
+			target := spec.Target{Endpoint: spec.Endpoint{Network: "tcp", Address: m.Addr(), Timeout: patience}}
+			s.note(runSelfTest(t.Context(), func(ctx context.Context) (redis.UniversalClient, error) {
+				return source.NewClient(ctx, target, source.NewCommandCounts())
+			}))
+			m.FlushAll() // what could not be removed
+			got := runSelfTestCommand(t, nil, "redis://"+m.Addr())
+			if got.code != exitUnreachable || !strings.Contains(got.stderr, test.shown) || !strings.Contains(log.String(), test.shown) {
+				t.Errorf("%s%s", got, log)
+			}
+			for _, trace := range []string{"SEKRETVAL", "alice", "bob", "proxy"} {
+				if strings.Contains(got.String()+log.String(), trace) {
+					t.Errorf("%q shows in %s%s", trace, got, log)
+				}
+			}
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"keyhealth/collector"
+	"keyhealth/collector/source"
 	"keyhealth/limiter/selftest"
 )
 
@@ -88,7 +89,7 @@ func (s selfTested) outcome() collector.SelfTest {
 }
 
 // failures notes what Redis did not answer to, or refused; it is a redis.Hook.
-// The text of a refusal names a user and is replaced by one that does not.
+// What the server says about it may name a user or a key, and goes no further.
 type failures struct {
 	mu    sync.Mutex
 	noted error
@@ -109,14 +110,12 @@ func (f *failures) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func (f *failures) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		if err == nil || errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err == nil || errors.Is(err, redis.Nil) {
 			return err
 		}
-		if redis.HasErrorPrefix(err, "NOPERM") {
-			err = refused(cmd.Name())
-			cmd.SetErr(err)
-		}
-		if cmd.Name() != "info" { // it tells the eviction policy only
+		err = withoutText(err, cmd.Name())
+		cmd.SetErr(err)
+		if cmd.Name() != "info" && !errors.Is(err, reply("NOSCRIPT")) { // INFO tells the eviction policy only
 			f.mu.Lock()
 			f.noted = firstOf(f.noted, err)
 			f.mu.Unlock()
@@ -131,6 +130,30 @@ func firstOf(a, b error) error {
 	}
 	return b
 }
+
+// withoutText is the error of a command in words that are not the server's.
+func withoutText(err error, command string) error {
+	for _, code := range []string{"NOSCRIPT", "WRONGTYPE", "UNREADABLE", "BADARGUMENT"} { // what the limiter asks for
+		if redis.HasErrorPrefix(err, code) {
+			return reply(code)
+		}
+	}
+	switch {
+	case redis.HasErrorPrefix(err, "NOPERM"):
+		return refused(command)
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	}
+	return source.FailureOf(err)
+}
+
+// reply is an answer of Redis of which only the code is left; it is a redis.Error.
+type reply string
+
+func (r reply) Error() string { return string(r) }
+
+// RedisError implements redis.Error.
+func (reply) RedisError() {}
 
 // refused is the command that Redis permits this user not; it is a redis.Error.
 type refused string

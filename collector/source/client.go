@@ -114,3 +114,7 @@ func dialerOf(e spec.Endpoint) func(ctx context.Context, network, address string
 		return (&cuttingDialer{ctx: context.WithoutCancel(ctx), endpoint: at}).dial(ctx, at.Network, address)
 	}
 }
+
+// FailureOf gives an error of such a client its reason, and takes all out of it
+// that the server sent.
+func FailureOf(err error) error { return failureOf(err) }

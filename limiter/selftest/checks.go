@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -178,6 +179,8 @@ func (r *run) sound(ctx context.Context, l limited, subject string, exists bool)
 	return nil
 }
 
+var policyName = regexp.MustCompile(`^(allkeys|volatile)-[a-z]{2,8}$`)
+
 // evictionWarning says whether the server may take away keys with a TTL, and so
 // limits, when it is full. A server that does not tell is not warned of.
 func evictionWarning(ctx context.Context, c redis.Cmdable) (string, error) {
@@ -189,6 +192,8 @@ func evictionWarning(ctx context.Context, c redis.Cmdable) (string, error) {
 	switch {
 	case policy == "" || policy == "noeviction":
 		return "", nil
+	case !policyName.MatchString(policy): // the server's text goes no further
+		return "maxmemory-policy is unknown: when memory is full the server may evict counters", nil
 	case field(info, "maxmemory") == "0":
 		return fmt.Sprintf("maxmemory-policy is %s: with a maxmemory, which is not set now, limits would be forgotten when it is reached", policy), nil
 	}

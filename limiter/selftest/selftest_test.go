@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
@@ -203,4 +204,22 @@ func TestWarning(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestWarningOfAnUnknownPolicy: what a server calls its policy is shown only where
+// it looks like one.
+func TestWarningOfAnUnknownPolicy(t *testing.T) {
+	m := miniredis.RunT(t)
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command == "INFO" {
+			c.WriteBulk("# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:rate_limit:alice\r\n")
+		}
+		return command == "INFO"
+	})
+	c := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	defer func() { _ = c.Close() }()
+	got, err := evictionWarning(t.Context(), c)
+	if err != nil || !strings.Contains(got, "unknown") || strings.Contains(got, "alice") {
+		t.Errorf("%q, %v", got, err)
+	}
 }
