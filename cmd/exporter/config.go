@@ -25,6 +25,8 @@ type config struct {
 	before *config     // as it was before the file was read
 	entry  *fileTarget // of a target of the file: what it says itself
 	each   []*config   // of the targets of the file; none: it names none
+
+	keepsTargets bool // the file has to name targets, as it did before
 }
 
 // load reads and checks everything that serve relies on. Either the
@@ -53,9 +55,11 @@ func (c *config) complete() []problem {
 }
 
 // again is the configuration with the file as it is now, and the environment and
-// the flags as they were.
-func (c *config) again() (*config, []problem) {
+// the flags as they were. If it had targets it must not have none now: an editor
+// may be about to write it, and where the environment says nothing is 127.0.0.1.
+func (c *config) again(hadTargets bool) (*config, []problem) {
 	next := *c.before
+	next.keepsTargets = hadTargets
 	return &next, next.complete()
 }
 

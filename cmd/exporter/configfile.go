@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -59,6 +60,31 @@ type configFile struct {
 	Typed     []typedTarget      `yaml:"targets"`
 
 	targets []*fileTarget // nil: the file names none
+}
+
+// mostFileBytes is more than any file of settings has.
+const mostFileBytes = 4 << 20
+
+// readRegular is os.ReadFile for what neither blocks nor goes on without end, such
+// as a FIFO or /dev/zero.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path) // of what a symbolic link points to
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() { // that of a directory fails by itself
+		return nil, errors.New("it is not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	content, err := io.ReadAll(io.LimitReader(file, mostFileBytes+1))
+	if err == nil && len(content) > mostFileBytes {
+		err = errors.New("it is larger than 4 MiB")
+	}
+	return content, err
 }
 
 // parseConfigFile reads the file's content; path is for the problems. An empty

@@ -18,6 +18,8 @@ import (
 const (
 	exitFine  = 0
 	exitUsage = 2 // wrong usage or configuration
+
+	serveCommand = "serve"
 )
 
 func main() {
@@ -38,6 +40,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if line.answered {
 		return exitFine
 	}
+	hangups := catchHangups(line.command)
 	cfg, problems := load(line.flags)
 	if len(problems) > 0 {
 		report(stderr, problems...)
@@ -54,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case demoCommand:
 		return serveDemo(ctx, cfg, stdout, stderr)
 	}
-	return serve(ctx, cfg, stderr)
+	return serve(ctx, cfg, hangups, stderr)
 }
 
 // flags are the settings that the command line accepts too; unset ones are empty.
@@ -86,7 +89,7 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 	app.Version(version.Print("keyhealth"))
 	app.VersionFlag.Help("Show the version.")
 
-	app.Command("serve", "Watch Redis and serve its metrics; the default command.")
+	app.Command(serveCommand, "Watch Redis and serve its metrics; the default command.")
 	addDemo(app)
 	addSelfTest(app, &line)
 	app.Command("check-config", "Validate settings and groups, and print what is in force, with secrets hidden. Connects to nothing.")
@@ -104,7 +107,7 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 
 	// Not kingpin's Default(): that swallows a flag without its value.
 	if context, err := app.ParseContext(args); err == nil && context.SelectedCommand == nil {
-		args = append([]string{"serve"}, args...)
+		args = append([]string{serveCommand}, args...)
 	}
 	command, err := app.Parse(args)
 	if line.answered && !failed {

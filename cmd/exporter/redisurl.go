@@ -35,6 +35,10 @@ const sentinelScheme = "+sentinel"
 // follows a slash in a password.
 var masterName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
+// seedThenUser is a comma in what stands before the last @, with another @, or with
+// a colon behind it: the seeds have begun before the user.
+var seedThenUser = regexp.MustCompile(`(?s),.*[:@].*@|@.*,.*@`)
+
 const schemeRule = ruleError("must begin with redis://, rediss://, valkey://, valkeys://, unix://, or redis+sentinel:// and the like")
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -96,8 +100,8 @@ func parseRedisURL(text string) (redisURL, error) {
 	if strings.Contains(text, "#") {
 		return redisURL{}, ruleError("must not hold a #: in a password it is written %23")
 	}
-	if user := text[:strings.LastIndexByte(text, '@')+1]; u.network == "tcp" && strings.Contains(strings.TrimSuffix(user, "@"), "@") && strings.Contains(user, ",") {
-		return redisURL{}, ruleError("must hold a user and password once, before the first seed; in a password @ is written %40")
+	if user := text[:strings.LastIndexByte(text, '@')+1]; u.network == "tcp" && seedThenUser.MatchString(user) {
+		return redisURL{}, ruleError("must hold a user and password once, before the first seed; in a password @ is written %40, and a comma %2C")
 	}
 	password, _ := parsed.User.Password()
 	u.username, u.password = newSecret(parsed.User.Username()), newSecret(password)

@@ -51,6 +51,8 @@ func TestRedisURL(t *testing.T) {
 		{"redis://h1,h 2", "has a seed that cannot be read"},
 		{"redis://h1,::1", "must hold an IPv6 address in brackets"},
 		{"redis://u:p@h1,u:p@h2", "must hold a user and password once"},
+		{"redis://h:1,u:hunter2@i:2", "must hold a user and password once, before the first seed"},
+		{"redis://h,u:hunter2@i:2", "must hold a user and password once, before the first seed"},
 		{"unix:///a.sock,/b.sock", "must hold one socket"},
 		{"unix://h1,h2", "must hold the absolute path"},
 		{"redis+sentinel://h1,h2", "must name the set"},

@@ -22,15 +22,24 @@ type reloader struct {
 	success prometheus.Gauge
 	at      prometheus.Gauge
 
-	mu  sync.Mutex
-	cfg *config // as it was at the start; only the file is read again
+	mu         sync.Mutex
+	cfg        *config // as it was at the start; only the file is read again
+	hadTargets bool    // the file, when it was last read
 }
 
-// newReloader takes SIGHUP from now on: it must not end a process that has not
-// begun to serve.
-func newReloader(cfg *config, watch *watchers, log *slog.Logger) *reloader {
+// catchHangups takes SIGHUP from now on where the command is one that reloads: it
+// must not end a process that has not begun to serve.
+func catchHangups(command string) chan os.Signal {
+	hangups := make(chan os.Signal, 1)
+	if command == serveCommand {
+		signal.Notify(hangups, syscall.SIGHUP)
+	}
+	return hangups
+}
+
+func newReloader(cfg *config, watch *watchers, hangups chan os.Signal, log *slog.Logger) *reloader {
 	r := &reloader{
-		cfg: cfg, watch: watch, log: log, hangups: make(chan os.Signal, 1),
+		cfg: cfg, watch: watch, log: log, hangups: hangups, hadTargets: len(cfg.each) > 0,
 		success: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "keyhealth_config_last_reload_success",
 			Help: "1 if the configuration could be read when that was last tried, else 0: then the one before is in force.",
@@ -40,7 +49,6 @@ func newReloader(cfg *config, watch *watchers, log *slog.Logger) *reloader {
 			Help: "Unix time at which the configuration in force was read.",
 		}),
 	}
-	signal.Notify(r.hangups, syscall.SIGHUP)
 	r.succeeded()
 	return r
 }
@@ -65,7 +73,7 @@ func (r *reloader) Run(ctx context.Context) error {
 func (r *reloader) reload() []problem {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next, problems := r.cfg.again()
+	next, problems := r.cfg.again(r.hadTargets)
 	if len(problems) > 0 {
 		r.success.Set(0)
 		for _, p := range problems {
@@ -73,6 +81,7 @@ func (r *reloader) reload() []problem {
 		}
 		return problems
 	}
+	r.hadTargets = len(next.each) > 0
 	targets := next.targets()
 	done := r.watch.exchange(targets)
 	r.succeeded()

@@ -38,7 +38,7 @@ func reloading(t *testing.T, env map[string]string, content string) (s *stage, f
 	}
 	s = newStage(t, full)
 	s.service.watch = newWatchers(s.service.log, s.service.cfg.targets())
-	s.service.reloader = newReloader(s.service.cfg, s.service.watch, s.service.log)
+	s.service.reloader = newReloader(s.service.cfg, s.service.watch, nil, s.service.log)
 	s.service.metrics.MustRegister(s.service.reloader.success, s.service.reloader.at)
 	s.service.tasks = []task{s.service.watch, s.service.reloader}
 	s.start(t)
@@ -191,11 +191,112 @@ func TestReloadWithoutAFile(t *testing.T) {
 	s := newStage(t, map[string]string{"KEYHEALTH_REDIS_URL": "redis://127.0.0.1:1"})
 	watch := newWatchers(s.service.log, s.service.cfg.targets())
 	before := watch.watched()
-	if problems := newReloader(s.service.cfg, watch, s.service.log).reload(); len(problems) > 0 || watch.watched()[0] != before[0] {
+	if problems := newReloader(s.service.cfg, watch, nil, s.service.log).reload(); len(problems) > 0 || watch.watched()[0] != before[0] {
 		t.Error("something was reloaded:", problems)
 	}
 	s.log.waitFor(t, "There was nothing to read again.*hint=KEYHEALTH_CONFIG_FILE")
 	for _, listener := range s.service.listeners {
 		_ = listener.Close()
+	}
+}
+
+// TestAFileWithoutTargetsAnyMore is one that an editor has emptied to write it
+// anew: what it watched stays, and nothing of the environment is dialled.
+func TestAFileWithoutTargetsAnyMore(t *testing.T) {
+	// What the environment says alone would be refused for other reasons.
+	s, file := reloading(t, map[string]string{"WEB_ENABLE_LIFECYCLE": "true", "REDIS_USERNAME": "app", "REDIS_PASSWORD": "hunter2"}, twoTargets)
+	before := s.service.watch.watched()
+	for name, content := range map[string]string{"empty": "", "a comment": "# later\n", "groups": "groups: []\n", "null": "~"} {
+		rewrite(t, file, content)
+		status, body := s.post(t, "/-/reload")
+		if want := file + ": the file names no targets any more; a restart takes the targets from the environment\n"; status != 500 || body != want {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	for i, one := range s.service.watch.watched() {
+		if len(before) != 3 || one != before[i] {
+			t.Errorf("%s was exchanged", one.target.Name)
+		}
+	}
+	if testutil.ToFloat64(s.service.reloader.success) != 0 || strings.Count(s.log.String(), "names no targets any more") != 4 || strings.Count(s.log.String(), "is not reloaded") != 4 {
+		t.Error("the failures do not show:", s.log)
+	}
+	rewrite(t, file, otherTargets)
+	if status, body := s.post(t, "/-/reload"); status != 200 || s.names() != "comes changes stays" {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestTargetsThatCameByAReload: they must not vanish either.
+func TestTargetsThatCameByAReload(t *testing.T) {
+	file := writeFile(t, "")
+	s := newStage(t, map[string]string{"KEYHEALTH_CONFIG_FILE": file})
+	watch := newWatchers(s.service.log, s.service.cfg.targets()) // none of them runs
+	r := newReloader(s.service.cfg, watch, nil, s.service.log)
+	for _, step := range []struct {
+		content  string
+		problems int
+	}{{"groups: []", 0}, {twoTargets, 0}, {"", 1}} {
+		rewrite(t, file, step.content)
+		if problems := r.reload(); len(problems) != step.problems {
+			t.Errorf("%q: %v", step.content, problems)
+		}
+	}
+	if n := len(watch.watched()); n != 3 {
+		t.Errorf("there are %d targets", n)
+	}
+	for _, listener := range s.service.listeners {
+		_ = listener.Close()
+	}
+}
+
+// TestAFileThatNeverEnds: what blocks or has no end is not read, and holds up
+// nothing; what a link points to is.
+func TestAFileThatNeverEnds(t *testing.T) {
+	s, file := reloading(t, map[string]string{"WEB_ENABLE_LIFECYCLE": "true"}, twoTargets)
+	large := writeFile(t, strings.Repeat("#", mostFileBytes)+"\n")
+	fine := writeFile(t, otherTargets)
+	link := func(to string) func() error { return func() error { return os.Symlink(to, file) } }
+	for name, test := range map[string]struct {
+		put    func() error
+		status int
+		said   string
+	}{
+		"a FIFO":      {func() error { return syscall.Mkfifo(file, 0o600) }, 500, "(it is not a regular file)"},
+		"/dev/zero":   {link("/dev/zero"), 500, "(it is not a regular file)"},
+		"a directory": {func() error { return os.Mkdir(file, 0o700) }, 500, "(is a directory)"},
+		"large":       {link(large), 500, "(it is larger than 4 MiB)"},
+		"a link":      {link(fine), 200, "reloaded"},
+	} {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := test.put(); err != nil {
+			t.Fatal(err)
+		}
+		if status, body := s.post(t, "/-/reload"); status != test.status || !strings.Contains(body, test.said) {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+}
+
+// TestReloadsDoNotPileUp: while one reloads, one more waits.
+func TestReloadsDoNotPileUp(t *testing.T) {
+	s, _ := reloading(t, map[string]string{"WEB_ENABLE_LIFECYCLE": "true"}, twoTargets)
+	s.service.reloader.mu.Lock()
+	got := make(chan int)
+	for range 5 {
+		go func() {
+			status, _ := s.post(t, "/-/reload")
+			got <- status
+		}()
+	}
+	for call := range 5 {
+		if call == 3 {
+			s.service.reloader.mu.Unlock()
+		}
+		if status, want := <-got, map[bool]int{true: 503, false: 200}[call < 3]; status != want {
+			t.Errorf("answer %d is %d, want %d", call+1, status, want)
+		}
 	}
 }

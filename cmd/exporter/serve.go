@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -31,10 +32,10 @@ import (
 // before killing it, and a sweep may hang in a Redis that hangs.
 const stopTime = 4 * time.Second
 
-func serve(ctx context.Context, cfg *config, stderr io.Writer) int {
+func serve(ctx context.Context, cfg *config, hangups chan os.Signal, stderr io.Writer) int {
 	log := newLogger(cfg, stderr)
 	watch := newWatchers(log, cfg.targets())
-	return serveTargets(ctx, cfg, service{watch: watch, reloader: newReloader(cfg, watch, log), log: log}, stderr)
+	return serveTargets(ctx, cfg, service{watch: watch, reloader: newReloader(cfg, watch, hangups, log), log: log}, stderr)
 }
 
 // serveTargets serves what the watchers of s find, with other tasks beside them,

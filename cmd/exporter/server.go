@@ -44,7 +44,7 @@ func (p pages) handler() http.Handler {
 	mux.Handle("GET "+p.telemetryPath, bounded(p.serveMetrics(p.metrics)))
 	mux.Handle("GET "+probePath, bounded(http.HandlerFunc(p.probe)))
 	mux.HandleFunc("GET "+targetsPath, p.discovery)
-	mux.HandleFunc("POST /-/reload", p.reloadPage)
+	mux.Handle("POST /-/reload", bound(2)(http.HandlerFunc(p.reloadPage))) // one reloads, one waits
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "healthy\n")
 	})

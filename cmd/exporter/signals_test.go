@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -69,4 +70,39 @@ func TestSignals(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestHangupBeforeItServes: a SIGHUP that comes while the configuration is read
+// waits until it can be followed.
+func TestHangupBeforeItServes(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "web.yml")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	setenv(t, map[string]string{"KEYHEALTH_WEB_CONFIG_FILE": fifo})
+	command, log := program(t)
+	writer, err := os.OpenFile(fifo, os.O_WRONLY, 0) // waits for the reader
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)       // it would end here
+	if err := os.Remove(fifo); err != nil { // it is read again later
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(fifo, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log.waitFor(t, "The configuration is reloaded")
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("%v: %s", err, log)
+	}
 }

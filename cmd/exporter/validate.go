@@ -5,7 +5,6 @@ package main
 
 import (
 	"net"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -63,6 +62,9 @@ func (v *validator) note(p problem) {
 func validate(cfg *config) []problem {
 	v := &validator{cfg: cfg, rows: cfg.table()}
 	file, problems := v.readFile()
+	if cfg.keepsTargets && file.targets == nil && len(problems) == 0 {
+		return []problem{{subject: cfg.ConfigFile, rule: "the file names no targets any more; a restart takes the targets from the environment"}}
+	}
 	v.scalars()
 	if file.targets == nil {
 		v.redis()
@@ -83,7 +85,7 @@ func (v *validator) readFile() (configFile, []problem) {
 	if path == "" {
 		return nothing, nil
 	}
-	content, err := os.ReadFile(path)
+	content, err := readRegular(path)
 	if err != nil {
 		row := find(v.rows, nameConfigFile)
 		return nothing, []problem{row.broken(path, ruleError(row.rule+" ("+fileReason(err)+")"))}

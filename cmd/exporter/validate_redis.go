@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -42,7 +41,7 @@ func (v *validator) passwordFile(name, path string) {
 	if path == "" {
 		return
 	}
-	content, err := os.ReadFile(path)
+	content, err := readRegular(path)
 	switch {
 	case err != nil:
 		v.brokenFile(name, fileReason(err))
