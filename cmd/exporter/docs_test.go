@@ -45,7 +45,8 @@ The web configuration file is that of the Prometheus exporter toolkit:
 ` + "`KEYHEALTH_CONFIG_FILE`" + ` names a file with the keys ` + "`groups`, `presets`, `discovery` and `targets`" + `. Unknown keys stop the start.
 The file is read again on SIGHUP and, with ` + "`KEYHEALTH_WEB_ENABLE_LIFECYCLE=true`, on `POST /-/reload`" + `; the environment is not. Targets
 that have not changed go on undisturbed, the others begin anew. A file with problems changes nothing: they are in the log and in the
-answer, and ` + "`keyhealth_config_last_reload_success`" + ` is 0 until it is read again without any.
+answer, and ` + "`keyhealth_config_last_reload_success`" + ` is 0 until it is read again without any. A file that had targets and has none
+any more is one with problems; a restart takes the targets from the environment. So is what is no regular file, or larger than 4 MiB.
 
 ` + "`groups`" + ` is a list of groups, in order; the first one that matches a key has it. Groups of ` + "`KEYHEALTH_GROUPS`" + ` come before those of
 the file, and no name may be used twice.
