@@ -42,6 +42,7 @@ const (
 	HintSeeds      = "give one address in KEYHEALTH_REDIS_URL, and each server of its own as a target in KEYHEALTH_CONFIG_FILE"
 	HintSentinel   = "write redis+sentinel://HOST:PORT/NAME, with the name of the set"
 	hintNoSentinel = "give the address of a Sentinel, mostly at port 26379, or redis:// for a server"
+	hintLost       = "its slots and keys are gone with it unless it comes back: redis-cli --cluster check tells more"
 	hintSlotsMoved = "the next sweep tries again; if this lasts, redis-cli --cluster check finds slots that are half moved"
 	hintNoSet      = "correct the name at the end of KEYHEALTH_REDIS_URL: SENTINEL MASTERS lists the sets that there are"
 )

@@ -44,10 +44,15 @@ type sweeper struct {
 }
 
 func newSweeper(target spec.Target, node source.Node, seed uint64) *sweeper {
+	return sweeperWith(classify.New(target.Rules, target.Presets), target, node, seed)
+}
+
+// sweeperWith shares the classifier, which is large and does not change.
+func sweeperWith(classifier *classify.Classifier, target spec.Target, node source.Node, seed uint64) *sweeper {
 	return &sweeper{
 		target:       target,
 		node:         node,
-		classifier:   classify.New(target.Rules, target.Presets),
+		classifier:   classifier,
 		rng:          rand.New(rand.NewPCG(seed, seed)),
 		delays:       lookDelays{lookAgain, lookJitter},
 		capabilities: source.NewCapabilities(target),
