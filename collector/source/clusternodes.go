@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Member is a line of CLUSTER NODES.
+// Member is a line of CLUSTER NODES. It is exported for the chaos test, which asks
+// who is a master now.
 type Member struct {
 	ID       string
 	address  string // host:port; without a host where the node itself does not know it
@@ -24,7 +25,8 @@ type Member struct {
 // Is says whether the node has a flag, such as myself or master.
 func (n *Member) Is(flag string) bool { return slices.Contains(n.flags, flag) }
 
-// ParseClusterNodes reads the lines it understands.
+// ParseClusterNodes reads the lines it understands. Beside this package only the
+// chaos test calls it.
 func ParseClusterNodes(text string) []Member {
 	var nodes []Member
 	for line := range strings.Lines(text) {
