@@ -147,7 +147,7 @@ func (s *sweeper) on(ctx context.Context, c source.Conn, greeted func(source.Inf
 	return result, nil
 }
 
-// settle scales a sweep's tallies, and lets the next sweep know what it needs.
+// settle scales what a sweep counted, and lets the next sweep know what it needs.
 func (s *sweeper) settle(result *Result, counting *tally.Counting, at time.Time) {
 	result.Room = s.target.MaxGroups
 	result.Counted.Settle(s.pools, counting, at)
