@@ -15,9 +15,9 @@ type Duration time.Duration
 
 var daysAndWeeks = regexp.MustCompile(`[0-9.]+[dw]`)
 
-// parseDuration reads a Go duration that may also hold d (24 h) and w (7 d).
+// ParseDuration reads a Go duration that may also hold d (24 h) and w (7 d).
 // It refuses negative ones.
-func parseDuration(s string) (time.Duration, error) {
+func ParseDuration(s string) (time.Duration, error) {
 	inNanoseconds := daysAndWeeks.ReplaceAllStringFunc(s, func(part string) string {
 		unit := 24 * time.Hour
 		if strings.HasSuffix(part, "w") {
@@ -38,7 +38,7 @@ func parseDuration(s string) (time.Duration, error) {
 
 // UnmarshalText implements encoding.TextUnmarshaler, for settings and YAML.
 func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := parseDuration(string(text))
+	parsed, err := ParseDuration(string(text))
 	if err != nil {
 		return err
 	}

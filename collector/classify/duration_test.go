@@ -37,7 +37,7 @@ func TestParseDuration(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {
-			if got, err := parseDuration(test.text); err != nil || got != test.want {
+			if got, err := ParseDuration(test.text); err != nil || got != test.want {
 				t.Errorf("%v, %v, want %v", got, err, test.want)
 			}
 		})
@@ -49,7 +49,7 @@ func TestParseDurationRefuses(t *testing.T) {
 		"", " ", "10", "d", "w", ".d", "-1s", "-1d", "1d-1h", "1 d", " 1d", "1d ", "1D", "1y", "1e3d", "0x1d", "1.5.2d", "1.1.5d", "1..5d", "1..d",
 		"106752d", "1000000w", strings.Repeat("9", 400) + "d", "NaNd", "Infd", "1d\n", "1\u0664d",
 	} {
-		got, err := parseDuration(text)
+		got, err := ParseDuration(text)
 		if err == nil || got != 0 {
 			t.Errorf("%.20q: %v, %v", text, got, err)
 		}

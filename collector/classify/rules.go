@@ -191,7 +191,7 @@ func parseGroup(item string) (Rule, error) {
 		glob = item[:at]
 		if suffix := item[at+1:]; suffix == string(Persistent) {
 			rule.TTL = Persistent
-		} else if window, err := parseDuration(suffix); err != nil || window == 0 {
+		} else if window, err := ParseDuration(suffix); err != nil || window == 0 {
 			return rule, fmt.Errorf("group %q: what follows @ must be a window such as 60s, or persistent", item)
 		} else {
 			rule.Window = Duration(window)
