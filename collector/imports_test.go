@@ -38,7 +38,7 @@ var rooms = []struct {
 		"keyhealth/collector/classify", "keyhealth/collector/cursor", "keyhealth/collector/estimate", "keyhealth/collector/source",
 		"keyhealth/collector/spec", "keyhealth/collector/tally",
 	}},
-	{"collector/internal/fake", []string{"keyhealth/collector/source"}},
+	{"collector/internal/fake", []string{"keyhealth/collector/classify", "keyhealth/collector/source", "keyhealth/collector/spec"}},
 	{"collector", []string{
 		"keyhealth/collector/classify", "keyhealth/collector/estimate", "keyhealth/collector/source", "keyhealth/collector/spec",
 		"keyhealth/collector/sweep", "keyhealth/collector/tally", prometheusModule,

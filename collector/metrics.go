@@ -1,6 +1,7 @@
 // Every series of the collector is one row of a table: its whole name, help,
 // labels, type, and how it is read from a snapshot. The rows stand in
-// metrics_health.go, metrics_node.go, metrics_group.go and metrics_selftest.go.
+// metrics_health.go, metrics_database.go, metrics_node.go, metrics_group.go and
+// metrics_selftest.go.
 
 package collector
 

@@ -1,3 +1,7 @@
+// The rows with a value a group and database. How a row is rendered is metrics.go,
+// the sums over the groups of a database are metrics_database.go; the figures
+// themselves come from package estimate.
+
 package collector
 
 import (

@@ -1,3 +1,7 @@
+// The rows that say how keyhealth itself fares with a target: nodes reached, sweeps
+// and their failures, commands, capabilities. Most stay when the
+// data are stale. What Redis says of itself is metrics_node.go.
+
 package collector
 
 import (

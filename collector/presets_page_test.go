@@ -1,4 +1,5 @@
-// docs/presets.md is made from presets.yaml; go test ./collector -update.
+// docs/presets.md is made from presets.yaml; go test ./collector -update. It is here
+// and not in classify because -update and wantFile are.
 
 package collector
 

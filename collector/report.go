@@ -1,3 +1,6 @@
+// What a watcher logs: each change of state, one line. What to do about a failure is
+// source/advice.go; what permits a refused command is here.
+
 package collector
 
 import (

@@ -99,7 +99,7 @@ func printRules(w io.Writer, title string, rules []classify.Rule) {
 	}
 	_ = table.Flush()
 	for _, doubt := range doubts(rules) {
-		fmt.Fprintf(w, "  ! %s\n", doubt)
+		fmt.Fprintf(w, "  ! %s", strings.TrimLeft(wrapped(doubt, 4), " "))
 	}
 }
 

@@ -73,7 +73,10 @@ func (c *config) argument(text string) []problem {
 	row := find(c.table(), nameRedisURL)
 	if err := row.set(text); err != nil {
 		p := row.broken("", err)
-		p.subject = subject
+		p.subject, p.before = subject, "keyhealth "+selfTestCommand+" "
+		if p.example == row.example {
+			p.example = row.initial // as it is where somebody tries
+		}
 		return []problem{p}
 	}
 	if c.Redis.URL.hasUser() {

@@ -94,6 +94,9 @@ func parseConfigFile(path string, content []byte) (configFile, []problem) {
 	file := configFile{Discovery: classify.DefaultDiscovery()}
 	var root yaml.Node
 	if err := f.decodeOnly(content, &root, false); err != nil {
+		if line := tabLine(content, err); line > 0 {
+			return file, f.fault(line, "indent with spaces, not tabs")
+		}
 		return file, f.fault(0, "%s", yamlReason(err))
 	}
 	if root.IsZero() || root.Content[0].ShortTag() == "!!null" {
@@ -224,6 +227,8 @@ func (f *fileReader) values(node *yaml.Node, what string, keys []fileKey, into a
 		fraction := kind == wholeNumber && value.ShortTag() == "!!float"
 		if err := alone.Decode(into); err != nil || fraction {
 			f.fault(value.Line, "%s must be %s", key.Value, kind)
+		} else if rule, ok := into.(*classify.Rule); ok && key.Value == "limit" && rule.Limit == 0 && resolved(value).ShortTag() != "!!null" {
+			f.fault(value.Line, "limit must be above 0") // the rule itself cannot tell it from none
 		}
 	}
 }
@@ -255,13 +260,4 @@ func (f *fileReader) pairs(node *yaml.Node, what string, known []string) func(fu
 			seen[key.Value] = true
 		}
 	}
-}
-
-// yamlReason makes a syntax error fit for the user.
-func yamlReason(err error) string {
-	reason := tidy(err)
-	if reason == "yaml: unknown anchor <hidden> referenced" || strings.Contains(reason, "alphabetic or numeric character") {
-		return "a value that begins with * must be in quotes: match: \"*:limit\""
-	}
-	return reason
 }

@@ -54,7 +54,13 @@ func TestConfigFile(t *testing.T) {
 		{"discovery allow is no glob", "discovery:\n  allow: ['user*']", "f.yml: discovery: allow must be a list of segments of 1 to 48 bytes, without separators or *"},
 		{"documents", "groups: []\n---\ngroups: []", "f.yml: holds a second document: remove the line --- and what follows it"},
 		{"star", "groups:\n- name: a\n  match: *b", "f.yml: a value that begins with * must be in quotes: match: \"*:limit\""},
-		{"tab", "groups:\n\t- name: a", "f.yml: yaml: line 2: found character that cannot start any token"},
+		{"tab", "groups:\n\t- name: a", "f.yml, line 2: indent with spaces, not tabs"},
+		{"tab after spaces", "groups:\n  - name: a\n  \tmatch: b", "f.yml, line 3: indent with spaces, not tabs"},
+		{"tab before a key", "groups:\n- name: a\n\tmatch: b", "f.yml, line 3: indent with spaces, not tabs"},
+		{"tab elsewhere", "groups:\n- name: a\n  match: @b\n\t", "f.yml: yaml: line 3: found character that cannot start any token"},
+		{"tab within", "groups:\n- name:\ta\n  match: b", "a:[b]"},
+		{"limit 0", "groups:\n- name: a\n  match: b\n  limit: 0", "f.yml, line 4: limit must be above 0"},
+		{"limit null", "groups:\n- name: a\n  match: b\n  limit:", "a:[b]"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

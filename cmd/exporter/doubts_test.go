@@ -16,11 +16,20 @@ func TestDoubts(t *testing.T) {
 		{`a=limit:\d+`, "looks like a regular expression"},
 		{"a=limit:(x|y)", "looks like a regular expression"},
 		{"a=limit:[0-9", `"[" is never closed`},
+		{"a=limit:[0-9]+", "looks like a regular expression"},
+		{"a=limit:[0-9]{3}", "looks like a regular expression"},
+		{"a=limit:(a)?", "looks like a regular expression"},
+		{"a=limit:(?:a)", "looks like a regular expression"},
+		{"a=limit:@60s", "group a: limit: has no wildcard: it is one key, or a * is missing"},
+		{"ocr=rate_limit:*@60s@persistent", "group ocr: @60s is part of the glob rate_limit:*@60s: "},
+		{"ocr=rate_limit:*@persistent@60s", "group ocr: @persistent is part of the glob"},
 		{"a={x,y}:*", "braces do not match"},
 		{"b=limit:ocr:*@60s,a=limit:*@60s", ""},
 		{"a=limit:?*@60s,b=limit:*", ""},
 		{"a={user}:*@60s,b=v1.2:*", ""},
 		{`a=limit:\[*`, ""},
+		{"a=limit:[0-9]*,b=mail:*@example.org@60s", ""},
+		{"a=flag:dark@persistent", ""},
 	} {
 		rules, err := classify.ParseGroups(c.groups)
 		if err != nil {

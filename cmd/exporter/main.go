@@ -115,5 +115,5 @@ func parse(args []string, stdout io.Writer) (commandLine, error) {
 		return line, nil
 	}
 	line.command = command
-	return line, err
+	return line, withNearest(err, app.Model(), args)
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
+	"github.com/alecthomas/kingpin/v2"
 )
 
 // environment returns our part of the environment by name, without what is
@@ -66,6 +68,49 @@ func nearest(name string, known []string) string {
 		return ""
 	}
 	return ", the nearest is " + best
+}
+
+// misspelt finds the unknown word in an error of kingpin.
+var misspelt = regexp.MustCompile(`^(?:expected command but got "(.+)"|unknown long flag '(--.+)')$`)
+
+// withNearest adds the command or the flag that a misspelt one may be, or whose
+// the flag is.
+func withNearest(err error, app *kingpin.ApplicationModel, args []string) error {
+	if err == nil {
+		return nil
+	}
+	word := misspelt.FindStringSubmatch(err.Error())
+	if word == nil {
+		return err
+	}
+	var commands []string
+	flags := flagNames(app.FlagGroupModel)
+	for _, command := range app.Commands {
+		if command.Name != "help" { // kingpin's own, which nobody is pointed to
+			commands = append(commands, command.Name)
+		}
+		own := flagNames(command.FlagGroupModel)
+		if slices.Contains(own, word[2]) {
+			return fmt.Errorf("%w, which is a flag of %s", err, command.Name)
+		}
+		if slices.Contains(args, command.Name) {
+			flags = append(flags, own...)
+		}
+	}
+	known := commands
+	if word[2] != "" {
+		known = flags
+	}
+	return fmt.Errorf("%w%s", err, nearest(word[1]+word[2], known))
+}
+
+func flagNames(group *kingpin.FlagGroupModel) (names []string) {
+	for _, flag := range group.Flags {
+		if !flag.Hidden {
+			names = append(names, "--"+flag.Name)
+		}
+	}
+	return names
 }
 
 var (

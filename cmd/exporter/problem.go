@@ -5,6 +5,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,13 +26,14 @@ type problem struct {
 	value   string // what it was set to, where that may be shown
 	rule    string
 	example string // a value that is fine; may be empty
+	before  string // what the example stands behind; empty: SUBJECT=
 }
 
 // String is one line: SUBJECT="value": rule, for example SUBJECT=example.
 func (p problem) String() string {
 	line := p.subject + shown(p.value) + ": " + p.rule
 	if p.example != "" {
-		line += ", for example " + p.subject + "=" + p.example
+		line += ", for example " + cmp.Or(p.before, p.subject+"=") + p.example
 	}
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -71,6 +74,16 @@ type ruleError string
 
 func (e ruleError) Error() string { return string(e) }
 
+// exampleError is a ruleError with an example that fits the value better than
+// that of the setting does; empty: that one does.
+type exampleError struct {
+	ruleError
+	example string
+}
+
+// Unwrap makes it a ruleError for whoever asks for that.
+func (e exampleError) Unwrap() error { return e.ruleError }
+
 // fileReason is why a file could not be used, without its path, which may be a
 // secret that was put in the wrong setting.
 func fileReason(err error) string {
@@ -101,6 +114,32 @@ var quoted = regexp.MustCompile("`[^`]*`|'[^']*'|\"[^\"]*\"")
 func tidy(err error) string {
 	text := quoted.ReplaceAllString(err.Error(), "<hidden>")
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// tabLine is the line whose indentation with a tab is what a syntax error is
+// about, 0 where it is about something else.
+func tabLine(content []byte, err error) int {
+	at := 0
+	if _, failed := fmt.Sscanf(err.Error(), "yaml: line %d: found", &at); failed != nil {
+		return 0
+	}
+	for i, line := range bytes.Split(content, []byte("\n")) {
+		switch {
+		case !bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("\t")):
+		case i+1 == at, i+1 > at && strings.Contains(err.Error(), "a tab character"): // that one names the line before
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// yamlReason makes a syntax error fit for the user.
+func yamlReason(err error) string {
+	reason := tidy(err)
+	if reason == "yaml: unknown anchor <hidden> referenced" || strings.Contains(reason, "alphabetic or numeric character") {
+		return "a value that begins with * must be in quotes: match: \"*:limit\""
+	}
+	return reason
 }
 
 // commandLineProblem words an error of kingpin, which quotes arguments: one

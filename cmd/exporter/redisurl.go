@@ -4,12 +4,14 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // redisURL is a parsed KEYHEALTH_REDIS_URL.
@@ -39,13 +41,33 @@ var masterName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 // a colon behind it: the seeds have begun before the user.
 var seedThenUser = regexp.MustCompile(`(?s),.*[:@].*@|@.*,.*@`)
 
+// secondScheme is that of an address after the first.
+var secondScheme = regexp.MustCompile(`(?i)[,\s](redis|valkey)s?(\+sentinel)?://`)
+
 const schemeRule = ruleError("must begin with redis://, rediss://, valkey://, valkeys://, unix://, or redis+sentinel:// and the like")
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (u *redisURL) UnmarshalText(text []byte) error {
 	parsed, err := parseRedisURL(string(text))
 	*u = parsed
+	if rule, ok := errors.AsType[ruleError](err); ok {
+		return exampleError{rule, exampleURL(string(text))}
+	}
 	return err
+}
+
+// exampleURL is of the kind that a faulty one seems to be; empty: of any.
+func exampleURL(faulty string) string {
+	scheme, rest, _ := strings.Cut(strings.ToLower(faulty), "://")
+	switch {
+	case strings.Contains(scheme, "sentinel"):
+		return "redis+sentinel://redis-1.example:26379,redis-2.example:26379/mymaster"
+	case scheme == "unix":
+		return "unix:///run/redis/redis.sock"
+	case strings.ContainsAny(rest[strings.LastIndexByte(rest, '@')+1:], ", "):
+		return "redis://redis-1.example:6379,redis-2.example:6379"
+	}
+	return ""
 }
 
 // String is the URL without what it says about a user.
@@ -86,12 +108,20 @@ func parseRedisURL(text string) (redisURL, error) {
 	switch {
 	case u.scheme == "unix" && found:
 		u.network = "unix"
+	case found && strings.Contains(u.scheme, "sentinel") && !u.isSentinel():
+		return redisURL{}, ruleError("must name Sentinels in the form redis+sentinel://HOST:PORT/NAME, or rediss+sentinel:// for TLS")
 	case !found || !slices.Contains([]string{"redis", "rediss", "valkey", "valkeys"}, strings.TrimSuffix(u.scheme, sentinelScheme)):
 		return redisURL{}, schemeRule
 	}
 	var further []string
 	if u.network == "tcp" {
+		if secondScheme.MatchString(rest) {
+			return redisURL{}, ruleError("must hold " + u.scheme + ":// once: " + u.scheme + "://HOST:PORT,HOST:PORT")
+		}
 		rest, further = cutSeeds(rest)
+		if strings.ContainsFunc(rest[strings.LastIndexByte(rest, '@')+1:]+strings.Join(further, ""), unicode.IsSpace) {
+			return redisURL{}, ruleError("must hold no space: several addresses are separated by commas, HOST:PORT,HOST:PORT")
+		}
 	}
 	parsed, err := url.Parse(scheme + "://" + rest)
 	if err != nil {
@@ -135,7 +165,7 @@ func (u *redisURL) readSocket(parsed *url.URL) error {
 	switch {
 	case parsed.Host != "" || len(parsed.Path) < 2:
 		return ruleError("must hold the absolute path of the socket, with three slashes: unix:///run/redis.sock")
-	case strings.Contains(parsed.Path, ",/"):
+	case strings.Contains(parsed.Path, ",/"), strings.Contains(parsed.Path, ",unix:"):
 		return ruleError("must hold one socket: several seeds are addresses of the form host:port")
 	}
 	u.addresses = []string{parsed.Path}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -50,6 +51,19 @@ func selfTest(ctx context.Context, cfg *config, stdout, stderr io.Writer) int {
 // oneLine is a check's reason: one of each limiter that failed it.
 func oneLine(detail string) string { return tidy(ruleError(strings.ReplaceAll(detail, "\n", "; "))) }
 
+// selfTestAdvice is what to do about an error. The self-test needs more than a
+// sweep does, and no next sweep tries it again.
+func selfTestAdvice(err error) string {
+	if failure := (*source.Failure)(nil); !errors.As(err, &failure) {
+		return "" // a reply to a command of its own, such as OOM: Redis says itself what is wrong
+	}
+	if source.ReasonOf(err) == source.ReasonNoPermission {
+		return selfTestPermissions
+	}
+	hint, _, _ := strings.Cut(source.Advice(err), "; the next sweep")
+	return hint
+}
+
 // print shows what came of it, and returns the exit code.
 func (s selfTested) print(ctx context.Context, stdout, stderr io.Writer) int {
 	for _, check := range s.Checks {
@@ -70,7 +84,11 @@ func (s selfTested) print(ctx context.Context, stdout, stderr io.Writer) int {
 		fail("interrupted")
 		return exitInterrupted
 	case s.err != nil:
-		fail(strings.TrimPrefix(tidy(s.err), "self-test: "))
+		reason := strings.TrimPrefix(tidy(s.err), "self-test: ")
+		if hint := selfTestAdvice(s.err); hint != "" {
+			reason += ": " + hint
+		}
+		fail(reason)
 		return exitUnreachable
 	case s.Busy:
 		fail("another self-test is running there, nothing was checked: try again in a minute")

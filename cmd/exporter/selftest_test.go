@@ -105,10 +105,10 @@ func TestSelfTestCommandFails(t *testing.T) {
 			stdout string // a part of it
 			stderr string
 		}{
-			{"unreachable", nil, "redis://127.0.0.1:1", exitUnreachable, "", "selftest: connecting: dial tcp 127.0.0.1:1: connect: connection refused\n"},
-			{"wrong password", as("nosetter", "x"), server.URL(), exitUnreachable, "", "selftest: connecting: Redis answered WRONGPASS\n"},
-			{"refused at once", as("nosetter", "hunter2"), server.URL(), exitUnreachable, "", "selftest: NOPERM: Redis refuses SET, or one in its script, under the self-test's prefix\n"},
-			{"refused later", as("noscripts", "hunter2"), server.URL(), exitUnreachable, "exact_limit  failed: ", "selftest: NOPERM: Redis refuses EVALSHA, or one in its script, under the self-test's prefix\n"},
+			{"unreachable", nil, "redis://127.0.0.1:1", exitUnreachable, "", "selftest: connecting: dial tcp 127.0.0.1:1: connect: connection refused: is the server up, the address right, "},
+			{"wrong password", as("nosetter", "x"), server.URL(), exitUnreachable, "", "selftest: connecting: Redis answered WRONGPASS: check the user and the password; "},
+			{"refused at once", as("nosetter", "hunter2"), server.URL(), exitUnreachable, "", "selftest: NOPERM: Redis refuses SET, or one in its script, under the self-test's prefix: KEYHEALTH_SELFTEST_INTERVAL=1h keyhealth acl prints what its user needs\n"},
+			{"refused later", as("noscripts", "hunter2"), server.URL(), exitUnreachable, "exact_limit  failed: ", "selftest: NOPERM: Redis refuses EVALSHA, or one in its script, under the self-test's prefix: KEYHEALTH_SELFTEST_INTERVAL=1h keyhealth acl prints what its user needs\n"},
 			{"a password in the argument", nil, "redis://alice9:hunter2@h", exitUsage, "", "URL: must not hold a user or password, which others see in an argument: set KEYHEALTH_REDIS_USERNAME and KEYHEALTH_REDIS_PASSWORD_FILE\n"},
 			{"no URL", nil, "redis://h:port", exitUsage, "", "URL: cannot be read as a URL: "},
 		} {

@@ -155,11 +155,14 @@ func (r reply) Error() string { return string(r) }
 // RedisError implements redis.Error.
 func (reply) RedisError() {}
 
+// selfTestPermissions is the advice to who refuses it.
+const selfTestPermissions = nameSelfTest + "=1h keyhealth acl prints what its user needs"
+
 // refused is the command that Redis permits this user not; it is a redis.Error.
 type refused string
 
 func (r refused) Error() string {
-	return fmt.Sprintf("NOPERM: Redis refuses %s, or one in its script, under the self-test's prefix", strings.ToUpper(string(r)))
+	return fmt.Sprintf("NOPERM: Redis refuses %s, or one in its script, under the self-test's prefix: %s", strings.ToUpper(string(r)), selfTestPermissions)
 }
 
 // RedisError implements redis.Error.

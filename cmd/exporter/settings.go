@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"io"
@@ -193,6 +194,9 @@ func (row setting) broken(value string, err error) problem {
 	p := problem{subject: row.name, value: value, rule: row.rule, example: row.example}
 	if own, ok := errors.AsType[ruleError](err); ok {
 		p.rule = own.Error()
+	}
+	if fitting, ok := errors.AsType[exampleError](err); ok {
+		p.example = cmp.Or(fitting.example, p.example)
 	}
 	if row.hidden {
 		p.value = ""

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"path"
 	"regexp"
@@ -148,6 +149,9 @@ func (v *validator) groups(file configFile, read bool) {
 	case err == nil:
 	case strings.Contains(cfg.Groups, "://"):
 		v.require(false, "GROUPS") // looks like a URL, and err quotes it
+		return
+	case errors.Is(err, classify.ErrTwice):
+		v.refuse(nameGroups, err.Error()+", which needs "+nameConfigFile)
 		return
 	default:
 		v.add("GROUPS", ruleError(err.Error()))

@@ -6,12 +6,13 @@ package classify
 // Kind says that a name looks as if it was made for one request only.
 type Kind uint8
 
-// A name counts under the first kind that it holds.
+// A name counts under the first kind that it holds. Other packages know the kinds
+// by number and KindNames; KindNone is how many there are.
 const (
-	KindUUID Kind = iota
-	KindULID
-	KindHex
-	KindTimestamp
+	kindUUID Kind = iota
+	kindULID
+	kindHex
+	kindTimestamp
 	KindNone
 )
 
@@ -56,7 +57,7 @@ func KindOf(name string) Kind {
 		run := name[start:i]
 		best = min(best, runKind(run, seen))
 		if runs = uuidRuns(runs, run, seen); runs == len(uuidLengths) {
-			return KindUUID
+			return kindUUID
 		}
 		if i < len(name) && name[i] != '-' {
 			runs = 0
@@ -69,12 +70,12 @@ func KindOf(name string) Kind {
 func runKind(run string, seen uint8) Kind {
 	switch {
 	case len(run) == 26 && seen&otherLetter == 0 && seen != digit && run[0] >= '0' && run[0] <= '7':
-		return KindULID
+		return kindULID
 	case len(run) >= 16 && seen == digit|hexLetter:
-		return KindHex
+		return kindHex
 	case seen == digit:
 		if _, ok := unixTime(run); ok {
-			return KindTimestamp
+			return kindTimestamp
 		}
 	}
 	return KindNone

@@ -109,6 +109,10 @@ func (r Rule) WithDefaults() Rule {
 	return r
 }
 
+// ErrTwice is of two rules with one name. The quick form has no lists of globs:
+// whoever reads it says where they can be given.
+var ErrTwice = errors.New("is described twice: give one rule a list of globs instead")
+
 // ValidateRules says what is wrong with a list of rules, naming the rule.
 func ValidateRules(rules []Rule) error {
 	seen := map[string]bool{}
@@ -121,7 +125,7 @@ func ValidateRules(rules []Rule) error {
 			return fmt.Errorf("group %q: %w", r.Name, err)
 		}
 		if seen[r.Name] {
-			return fmt.Errorf("group %q is described twice: give one rule a list of globs instead", r.Name)
+			return fmt.Errorf("group %q %w", r.Name, ErrTwice)
 		}
 		seen[r.Name] = true
 	}

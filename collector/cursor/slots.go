@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	slotBits     = 14
+	slotBits = 14
+	// slotNumber is source.HashSlots: once more, since this package is arithmetic and
+	// imports nothing of the project. slots_test.go does not compile if they differ.
 	slotNumber   = 1 << slotBits
 	positionBits = 64 - slotBits
 )

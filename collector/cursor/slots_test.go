@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	"keyhealth/collector/internal/fake"
+	"keyhealth/collector/source"
 )
+
+var _ [source.HashSlots]struct{} = [slotNumber]struct{}{} // they are the same number
 
 // TestSlotPlaces: every cursor has a place of its own, and the places are in the
 // order in which SCAN goes through slots and buckets.

@@ -77,7 +77,8 @@ func Figures(nodes ...*Counted) (databases []Database, groups []Group) {
 }
 
 // ShareWithoutTTL bounds the share of a group's keys that have no TTL, whether
-// they are zombies or not.
+// they are zombies or not. No metric shows it: by it the repetition tests of package
+// sweep measure the interval before confirmation widens it.
 func ShareWithoutTTL(db int, group string, nodes ...*Counted) Interval {
 	var s strata
 	for _, node := range nodes {

@@ -87,7 +87,7 @@ func hypergeometric(x, n, marked, population float64) float64 {
 }
 
 // ClopperPearson bounds a share of which k of n independent looks were true
-// (Clopper and Pearson 1934).
+// (Clopper and Pearson 1934). It is exported for the tests of package sweep.
 func ClopperPearson(k, n float64) Interval {
 	bound := func(k float64) float64 { // the smallest share with P(X >= k) > tail
 		if k <= 0 {
@@ -107,7 +107,8 @@ func ClopperPearson(k, n float64) Interval {
 	return Interval{Lower: bound(k), Upper: 1 - bound(n-k)}
 }
 
-// BinomialAtLeast is P(X >= k) of n tries with the given share.
+// BinomialAtLeast is P(X >= k) of n tries with the given share. It is exported for
+// the repetition tests of package sweep, which allow as many misses as chance does.
 func BinomialAtLeast(k, n, share float64) float64 {
 	term := func(x float64) float64 {
 		return math.Exp(logChoose(n, x) + x*math.Log(share) + (n-x)*math.Log1p(-share))

@@ -1,3 +1,7 @@
+// What a server has permitted so far, and what of it a target needs: learned from
+// what comes of the commands that are sent anyway. What kind of failure an error is
+// is failure.go; what is done without a permission is up to package sweep.
+
 package source
 
 import (

@@ -34,12 +34,13 @@ func NewClient(ctx context.Context, target spec.Target, sent *CommandCounts) (Cl
 	if err != nil {
 		return nil, err
 	}
-	endpoint, db := shards[0].Primary.(*Server).endpoint, 0
-	addresses := []string{endpoint.Address}
-	if t.cluster {
-		endpoint, addresses = target.Endpoint, t.known
-	} else if len(target.Databases) > 0 {
-		db = target.Databases[0]
+	endpoint, addresses, db := target.Endpoint, t.known, 0
+	if !t.cluster {
+		endpoint = shards[0].Primary.(*Server).endpoint
+		addresses = []string{endpoint.Address}
+		if len(target.Databases) > 0 {
+			db = target.Databases[0]
+		}
 	}
 	client := clientOf(t.cluster, &redis.UniversalOptions{
 		Addrs:                 addresses,

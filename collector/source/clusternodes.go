@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Member is a line of CLUSTER NODES.
+// Member is a line of CLUSTER NODES. It is exported for the chaos test, which asks
+// who is a master now.
 type Member struct {
 	ID       string
 	address  string // host:port; without a host where the node itself does not know it
@@ -24,7 +25,8 @@ type Member struct {
 // Is says whether the node has a flag, such as myself or master.
 func (n *Member) Is(flag string) bool { return slices.Contains(n.flags, flag) }
 
-// ParseClusterNodes reads the lines it understands.
+// ParseClusterNodes reads the lines it understands. Beside this package only the
+// chaos test calls it.
 func ParseClusterNodes(text string) []Member {
 	var nodes []Member
 	for line := range strings.Lines(text) {
@@ -60,14 +62,26 @@ func (n *Member) reached(asked string) (address, name string, ok bool) {
 			return "", "", false
 		}
 	}
-	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+	if address, ok = dialable(host, port); !ok {
 		return "", "", false
 	}
-	address = net.JoinHostPort(host, port)
-	if name = address; n.hostname != "" {
-		name = net.JoinHostPort(n.hostname, port)
+	if name, ok = dialable(n.hostname, port); !ok {
+		name = address
 	}
 	return address, name, true
+}
+
+// dialable is host:port, where that can be an address: it becomes a label, too.
+func dialable(host, port string) (address string, ok bool) {
+	const longest = 253 // RFC 1035
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 || host == "" || len(host) > longest {
+		return "", false
+	}
+	if strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", false
+	}
+	return net.JoinHostPort(host, port), true
 }
 
 // OwnSlots are the slots whose keys may be on the node that answered CLUSTER

@@ -41,7 +41,7 @@ nonsense
 		}
 		got = append(got, line)
 	}
-	want := "b1 127.0.0.1:6380 10.0.0.4:6379\nc1 [fd00::3]:6379\na1 one.example:6379 10.0.0.2:6379"
+	want := "b1 127.0.0.1:6380 10.0.0.4:6379\nc1 [fd00::3]:6379\na1 one.example:6379 10.0.0.2:6379\nf1 unknown"
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

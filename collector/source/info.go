@@ -100,9 +100,11 @@ func (i Info) Keyspace() (map[int]DBSize, bool) {
 			continue
 		}
 		numbers := pairs(value)
-		if keys, ok := numbers["keys"]; ok && keys < math.MaxInt64 && numbers["expires"] <= keys {
-			sizes[db] = DBSize{Keys: int64(keys), Expires: int64(numbers["expires"])}
+		keys, ok := numbers["keys"]
+		if !ok || keys >= math.MaxInt64 || numbers["expires"] > keys {
+			return nil, false // it tells something that cannot be
 		}
+		sizes[db] = DBSize{Keys: int64(keys), Expires: int64(numbers["expires"])}
 	}
 	return sizes, true
 }

@@ -124,13 +124,17 @@ func TestInfoNumbers(t *testing.T) {
 }
 
 func TestKeyspaceFromStrangers(t *testing.T) {
-	const text = "# Keyspace\ndb0:keys=5,expires=0\ndb1:expires=1\ndb2:keys=1,expires=2\ndb3:keys=NaN\ndb4:keys=-1\ndb5:keys=1e30\ndb-1:keys=1\n" +
-		"dbx:keys=1\ndb:keys=1\ndb6:\ndb7:keys\ndb99999999999999999999:keys=1\ndb8:avg_ttl=-1,expires=3,keys=4\ndb9:keys=7\ndb10:keys=9223372036854775807\n" +
-		"db11:keys=9223372036854774784,expires=1\n"
+	const text = "# Keyspace\ndb0:keys=5,expires=0\ndb-1:keys=1\ndbx:keys=1\ndb:keys=1\ndb99999999999999999999:keys=1\n" +
+		"db8:avg_ttl=-1,expires=3,keys=4\ndb9:keys=7\ndb11:keys=9223372036854774784,expires=1\n"
 	sizes, told := ParseInfo(text).Keyspace()
 	want := map[int]DBSize{0: {5, 0}, 8: {4, 3}, 9: {7, 0}, 11: {math.MaxInt64 - 1023, 1}}
 	if !told || !maps.Equal(sizes, want) {
 		t.Errorf("%v, %v, want %v", sizes, told, want)
+	}
+	for _, line := range []string{"expires=1", "keys=1,expires=2", "keys=NaN", "keys=-1", "keys=1e30", "", "keys", "keys=9223372036854775807"} {
+		if sizes, told := ParseInfo(text + "db3:" + line + "\n").Keyspace(); told {
+			t.Errorf("with db3:%s: %v; a number that is not known is no 0", line, sizes)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -30,15 +29,19 @@ func (c *redisConn) SentinelServers(ctx context.Context, master string) (primary
 	case len(parts) != 2:
 		return "", nil, &Failure{Reason: ReasonOther, Err: errors.New("SENTINEL GET-MASTER-ADDR-BY-NAME: no address was answered")}
 	default:
-		primary = net.JoinHostPort(parts[0], parts[1])
+		var ok bool
+		if primary, ok = dialable(parts[0], parts[1]); !ok {
+			return "", nil, &Failure{Reason: ReasonOther, Err: errors.New("SENTINEL GET-MASTER-ADDR-BY-NAME: what was answered is no address")}
+		}
 	}
 	listed := redis.NewMapStringStringSliceCmd(ctx, "sentinel", "replicas", master)
 	if err := c.wire.Process(ctx, listed); err != nil {
 		return "", nil, fmt.Errorf("SENTINEL REPLICAS: %w", failureOf(err))
 	}
 	for _, fields := range listed.Val() {
-		if flags := fields["flags"]; fields["ip"] != "" && !strings.Contains(flags, "_down") && !strings.Contains(flags, "disconnected") {
-			replicas = append(replicas, net.JoinHostPort(fields["ip"], fields["port"]))
+		flags := fields["flags"]
+		if address, ok := dialable(fields["ip"], fields["port"]); ok && !strings.Contains(flags, "_down") && !strings.Contains(flags, "disconnected") {
+			replicas = append(replicas, address)
 		}
 	}
 	return primary, replicas, nil

@@ -1,5 +1,6 @@
-// One Redis server over the wire: the only file that sends commands. What may
-// be sent is listed in docs/permissions.md. It decides nothing about keys.
+// One Redis server over the wire: the connection of a sweep, most of the commands
+// it sends, and how all are counted. Those that ask what keys hold are contents.go,
+// those about other servers members.go; who sends other commands has client.go.
 
 package source
 

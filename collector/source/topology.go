@@ -4,7 +4,6 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +29,7 @@ type Topology struct {
 	cluster bool                             // the address is a node of a Cluster
 	known   []string                         // addresses of the Cluster's nodes, as of the last answer
 	named   map[string]string                // host names that nodes of the Cluster announce, by address
+	ids     map[string]string                // names of the Cluster's nodes, by their ids
 
 	capabilities Capabilities
 }
@@ -68,7 +68,7 @@ func (t *Topology) Follow() bool {
 // node is the one at an address; it stays the same as long as it is there.
 // Credentials are the target's: a Cluster or a Sentinel has named the address.
 func (t *Topology) node(address, name, hostname string) Node {
-	key := address + " " + name + " " + hostname
+	key := nodeKey(address, name, hostname)
 	if n := t.nodes[key]; n != nil {
 		return n
 	}
@@ -84,6 +84,8 @@ func (t *Topology) node(address, name, hostname string) Node {
 	t.nodes[key] = t.dial(endpoint, name)
 	return t.nodes[key]
 }
+
+func nodeKey(address, name, hostname string) string { return address + " " + name + " " + hostname }
 
 // seeds are the addresses that the user gave.
 func (t *Topology) seeds() []string {
@@ -102,10 +104,10 @@ func (t *Topology) askCluster(ctx context.Context) ([]Shard, error) {
 		asked = append(asked, address)
 		text, err := t.clusterNodes(ctx, address)
 		if err == nil {
-			if shards := t.clusterShards(ParseClusterNodes(text), address); len(shards) > 0 {
+			var shards []Shard
+			if shards, err = t.read(ParseClusterNodes(text), address); err == nil {
 				return shards, nil
 			}
-			err = &Failure{Reason: ReasonCluster, Err: errors.New("the Cluster has no slots")}
 		}
 		if failed == nil || ctx.Err() != nil {
 			failed = err
@@ -139,31 +141,6 @@ func (t *Topology) learn(capability string, err error) error {
 // Capabilities are what the target has permitted of naming its nodes, or refused.
 func (t *Topology) Capabilities() []Capability { return t.capabilities.List() }
 
-// clusterShards are the masters that hold slots, with their replicas.
-func (t *Topology) clusterShards(nodes []Member, asked string) []Shard {
-	of, named := map[string]*Shard{}, map[string]string{}
-	var ids, known []string
-	for _, n := range nodes {
-		address, name, ok := n.reached(asked)
-		if !ok || !n.Is("master") || len(n.slots) == 0 {
-			continue
-		}
-		of[n.ID] = &Shard{ID: n.ID, Primary: t.node(address, name, n.hostname), InCluster: true, Slots: sizeOf(n.slots)}
-		ids, known = append(ids, n.ID), append(known, address)
-		named[address] = n.hostname
-	}
-	for _, n := range nodes {
-		address, name, ok := n.reached(asked)
-		if sh := of[n.master]; ok && sh != nil && n.Is("slave") && !n.Is("fail") && !n.Is("noaddr") {
-			sh.Replicas = append(sh.Replicas, t.node(address, name, n.hostname))
-			known = append(known, address)
-			named[address] = n.hostname
-		}
-	}
-	t.known, t.named = known, named
-	return sorted(ids, of)
-}
-
 // askSentinels asks one Sentinel after the other for the servers of the set.
 func (t *Topology) askSentinels(ctx context.Context) ([]Shard, error) {
 	var failed error
@@ -196,21 +173,15 @@ func (t *Topology) askSentinel(ctx context.Context, address string) (*Shard, err
 	if t.learn("sentinel", err) != nil {
 		return nil, err
 	}
+	if len(replicas) > mostNodes {
+		return nil, errManyNodes
+	}
+	t.nodes = map[string]Node{}
 	sh := &Shard{ID: primary, Primary: t.node(primary, primary, "")}
 	for _, replica := range replicas {
 		sh.Replicas = append(sh.Replicas, t.node(replica, replica, ""))
 	}
 	return sh, nil
-}
-
-// sorted are the shards by their primaries' names.
-func sorted(ids []string, of map[string]*Shard) []Shard {
-	shards := make([]Shard, len(ids))
-	for i, id := range ids {
-		shards[i] = *of[id]
-	}
-	slices.SortFunc(shards, func(a, b Shard) int { return cmp.Compare(a.Primary.Name(), b.Primary.Name()) })
-	return shards
 }
 
 // ErrIsCluster fails the sweep of a Cluster's node by itself.

@@ -27,6 +27,15 @@ func (f *Fleet) fit(sh source.Shard) []source.Node {
 	return slices.DeleteFunc(slices.Clone(sh.Replicas), func(n source.Node) bool { return !f.avoided[n.Name()].passes() })
 }
 
+// lastResort are the replicas that are left alone, where nothing else of a shard
+// could be swept.
+func (f *Fleet) lastResort(sh source.Shard, fit []source.Node, done bool) []source.Node {
+	if done || !f.target.Replicas {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(sh.Replicas), func(n source.Node) bool { return slices.Contains(fit, n) })
+}
+
 // Avoids says whether a replica is left alone, or was when it was last dialled.
 func (f *Fleet) Avoids(name string) bool { return f.avoided[name] != nil }
 

@@ -119,3 +119,37 @@ func TestLaggingReplica(t *testing.T) {
 		})
 	}
 }
+
+// TestLastResort: a replica that is left alone is tried all the same where the
+// primary cannot be swept.
+func TestLastResort(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		primary, replica := fake.NewNode(t), fake.NewNode(t)
+		primary.Label, replica.Label = "primary:1", "replica:1"
+		replica.Put(0, "limit:%d", 100, time.Hour)
+		replica.Say("role", "slave")
+		replica.SayToo("Replication", "master_link_status:up")
+		target := targetOf(t, "limit=limit:*@1h")
+		target.Replicas = true
+		f := NewFleet(target, nil, 1)
+		swept := func() (on string) {
+			for _, v := range f.Visit(t.Context(), []source.Shard{{ID: "x", Primary: primary, Replicas: []source.Node{replica}}}, func(Greeting) {}) {
+				if v.Result != nil {
+					on = v.Node
+				}
+			}
+			return on
+		}
+		replica.Script(fake.FailOn("connect", fake.CutError()))
+		for range 4 {
+			if on := swept(); on != "primary:1" {
+				t.Fatalf("swept on %q", on)
+			}
+		}
+		replica.Script(nil)
+		primary.Script(fake.FailOn("connect", fake.CutError()))
+		if on := swept(); on != "replica:1" {
+			t.Errorf("without the primary: swept on %q", on)
+		}
+	})
+}

@@ -1,3 +1,7 @@
+// The second and third look at keys without TTL, which tell a zombie from a key
+// between its INCR and its EXPIRE; and the clock by which leaks are judged. Which
+// keys are suspects is package tally, what is made of them package estimate.
+
 package sweep
 
 import (

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"keyhealth/collector/classify"
 	"keyhealth/collector/source"
 	"keyhealth/collector/spec"
 )
@@ -22,10 +23,11 @@ const mostAtOnce = 8
 
 // Fleet remembers what the next sweep of a target needs.
 type Fleet struct {
-	target   spec.Target
-	topology *source.Topology
-	seed     uint64
-	avoided  map[string]*avoidance // replicas that failed, by name
+	target     spec.Target
+	classifier *classify.Classifier
+	topology   *source.Topology
+	seed       uint64
+	avoided    map[string]*avoidance // replicas that failed, by name
 
 	mu       sync.Mutex
 	sweepers map[string]*sweeper // by the node's name
@@ -36,8 +38,8 @@ type Fleet struct {
 // NewFleet is that of a target; the same seed makes the same random choices.
 func NewFleet(target spec.Target, topology *source.Topology, seed uint64) *Fleet {
 	return &Fleet{
-		target: target, topology: topology, seed: seed, avoided: map[string]*avoidance{},
-		sweepers: map[string]*sweeper{}, stops: map[string]context.CancelFunc{},
+		target: target, classifier: classify.New(target.Rules, target.Presets), topology: topology, seed: seed,
+		avoided: map[string]*avoidance{}, sweepers: map[string]*sweeper{}, stops: map[string]context.CancelFunc{},
 	}
 }
 
@@ -122,7 +124,12 @@ func (f *Fleet) visitShard(ctx context.Context, sh source.Shard, fit []source.No
 	}
 	if !done {
 		visits = slices.DeleteFunc(visits, func(v Visit) bool { return v.Node == sh.Primary.Name() })
-		add(f.sweepNode(ctx, sh.Primary, sh, nil, greeted))
+		done = add(f.sweepNode(ctx, sh.Primary, sh, nil, greeted)).Result != nil
+	}
+	for _, replica := range f.lastResort(sh, fit, done) {
+		if add(f.sweepNode(ctx, replica, sh, primary, greeted)).Result != nil {
+			break
+		}
 	}
 	for _, replica := range sh.Replicas {
 		if !slices.ContainsFunc(visits, func(v Visit) bool { return v.Node == replica.Name() }) && f.avoided[replica.Name()].passes() {
@@ -158,6 +165,7 @@ func (f *Fleet) sweepNode(ctx context.Context, n source.Node, sh source.Shard, p
 	v := Visit{Node: n.Name(), Swept: true}
 	s := f.sweeperOf(n)
 	s.turn.take() // a full walk of the node may be under way
+	s.node = n // the name may stand for another one by now
 	s.inCluster, s.isReplica, s.primaryHad = sh.InCluster, n != sh.Primary, 0
 	if primary != nil {
 		s.primaryHad, _ = primary.Number("master_repl_offset")
@@ -179,7 +187,7 @@ func (f *Fleet) sweeperOf(n source.Node) *sweeper {
 	defer f.mu.Unlock()
 	s := f.sweepers[n.Name()]
 	if s == nil {
-		s = newSweeper(f.target, n, f.seed+uint64(len(f.sweepers)))
+		s = sweeperWith(f.classifier, f.target, n, f.seed+uint64(len(f.sweepers)))
 		f.sweepers[n.Name()] = s
 	}
 	return s

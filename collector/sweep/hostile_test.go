@@ -14,6 +14,7 @@ import (
 	"keyhealth/collector/estimate"
 	"keyhealth/collector/internal/fake"
 	"keyhealth/collector/source"
+	"keyhealth/collector/spec"
 	"keyhealth/collector/tally"
 )
 
@@ -144,6 +145,15 @@ func TestNodeOfACluster(t *testing.T) {
 	if member.checkMode(source.ParseInfo("# Server\r\nredis_mode:sentinel\r\n")) == nil ||
 		member.checkMode(source.ParseInfo("# Server\r\nredis_mode:cluster\r\n# Replication\r\nmaster_sync_in_progress:1\r\n")) == nil {
 		t.Error("as a part of a Cluster anything goes")
+	}
+	target := targetOf(t, "")
+	target.Sentinel = &spec.Sentinel{}
+	replica := source.ParseInfo("# Replication\r\nrole:slave\r\nmaster_link_status:down\r\n")
+	if err := (&sweeper{target: target}).checkMode(replica); source.ReasonOf(err) != source.ReasonMasterDown {
+		t.Errorf("what a Sentinel calls the primary is a replica: %v", err)
+	}
+	if err := alone.checkMode(replica); err != nil {
+		t.Errorf("a replica by itself: %v", err)
 	}
 	for databases, want := range map[int]string{0: "", 3: source.HintDatabase0} {
 		target := targetOf(t, "")

@@ -5,41 +5,23 @@ package sweep
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"keyhealth/collector/classify"
 	"keyhealth/collector/estimate"
+	"keyhealth/collector/internal/fake"
 	"keyhealth/collector/source"
-	"keyhealth/collector/spec"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bubble runs f where time passes by itself and only when nobody has anything
-// to do; it is midnight of 1 January 2000, UTC.
-func bubble(t *testing.T, f func(*testing.T)) {
-	t.Helper()
-	synctest.Test(t, f)
-}
-
-// pass lets fake time go by, and everything that is due then happen.
-func pass(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-// targetOf is a target with the default settings and rules in their quick form.
-func targetOf(t testing.TB, groups string) spec.Target {
-	t.Helper()
-	rules, err := classify.ParseGroups(groups)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return spec.Target{Name: "shop", Rules: rules, Sweep: spec.DefaultSweep()}
-}
+// Of package fake, by the names that every test here uses.
+var (
+	bubble   = fake.Bubble
+	pass     = fake.Pass
+	targetOf = fake.TargetOf
+)
 
 // sweepOf runs one sweep that must succeed.
 func sweepOf(t testing.TB, s *sweeper) *Result {

@@ -1,3 +1,7 @@
+// The sizes of some keys of each group, by MEMORY USAGE, for the estimate of its
+// memory. What is met here and is big goes to bigkeys.go, which also searches for
+// more. MEMORY USAGE itself, and what its refusal means, is types.go.
+
 package sweep
 
 import (

@@ -1,3 +1,7 @@
+// How long to rest after a batch: the duty's share, longer where batches take much
+// longer than usual, and the one sleep that a context ends. When a walk rests for
+// the sake of active expiry is walk.go, when a sweep begins the watcher's.
+
 package sweep
 
 import (

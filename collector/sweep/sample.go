@@ -1,3 +1,7 @@
+// A sample: where its pages begin, their SCANs and TTLs, when it ends, and what
+// happens where cursors turn out to be no places. What a cursor means and what
+// pages covered is package cursor; how the line of a node is learned is aim.go.
+
 package sweep
 
 import (

@@ -132,6 +132,8 @@ func (s *sweeper) checkMode(info source.Info) error {
 		return &source.Failure{Reason: source.ReasonRefused, Err: errors.New("the address is a Sentinel, which holds no keys"), Hint: source.HintSentinel}
 	case info.Text("master_sync_in_progress") == "1":
 		return &source.Failure{Reason: source.ReasonLoading, Err: errors.New("the replica is still receiving its master's keys")}
+	case !s.isReplica && (s.inCluster || s.target.Sentinel != nil) && info.Role() == "replica":
+		return &source.Failure{Reason: source.ReasonMasterDown, Err: errors.New("what is called the primary is a replica")}
 	case s.isReplica && (info.Role() != "replica" || info.Text("master_link_status") != "up"):
 		return &source.Failure{Reason: source.ReasonMasterDown, Err: errors.New("the replica is not in sync")}
 	}

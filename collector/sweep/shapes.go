@@ -1,3 +1,7 @@
+// The end of discovery in a sweep: which of the shapes found become groups, which
+// are folded into (other), and what is remembered of them. How names become shapes
+// is classify/shape.go, the tree that counts them tally/discover.go.
+
 package sweep
 
 import (

@@ -44,10 +44,15 @@ type sweeper struct {
 }
 
 func newSweeper(target spec.Target, node source.Node, seed uint64) *sweeper {
+	return sweeperWith(classify.New(target.Rules, target.Presets), target, node, seed)
+}
+
+// sweeperWith shares the classifier, which is large and does not change.
+func sweeperWith(classifier *classify.Classifier, target spec.Target, node source.Node, seed uint64) *sweeper {
 	return &sweeper{
 		target:       target,
 		node:         node,
-		classifier:   classify.New(target.Rules, target.Presets),
+		classifier:   classifier,
 		rng:          rand.New(rand.NewPCG(seed, seed)),
 		delays:       lookDelays{lookAgain, lookJitter},
 		capabilities: source.NewCapabilities(target),
@@ -142,7 +147,7 @@ func (s *sweeper) on(ctx context.Context, c source.Conn, greeted func(source.Inf
 	return result, nil
 }
 
-// settle scales a sweep's tallies, and lets the next sweep know what it needs.
+// settle scales what a sweep counted, and lets the next sweep know what it needs.
 func (s *sweeper) settle(result *Result, counting *tally.Counting, at time.Time) {
 	result.Room = s.target.MaxGroups
 	result.Counted.Settle(s.pools, counting, at)

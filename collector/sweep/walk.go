@@ -1,3 +1,7 @@
+// A walk: page after page round a database, with rests for active expiry, and each
+// key once where it began. It also learns whether random cursors can be trusted.
+// Walking on after a lost connection, in slices, is full.go; samples are sample.go.
+
 package sweep
 
 import (

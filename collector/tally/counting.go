@@ -1,4 +1,4 @@
-// How the keys that a page shows get into the tallies of their groups.
+// How the keys that a page shows are counted in their groups.
 
 package tally
 
@@ -17,7 +17,7 @@ type Meeting struct {
 	At    time.Time
 }
 
-// Counting puts keys into tallies.
+// Counting counts keys in their groups.
 type Counting struct {
 	Classifier *classify.Classifier
 	Suspects   *Store
@@ -88,7 +88,7 @@ func (c *Counting) Add(d *Database, m Meeting) *Group {
 	d.Seen++
 	k := Key{Name: m.Name, DB: d.DB, Group: t, Seen: m.At, Without: m.TTL == source.TTLNone}
 	if t.Definition == nil && d.Tree != nil {
-		t = &d.Tree.at(m.Name).tally
+		t = &d.Tree.at(m.Name).group
 		if d.Loose != nil {
 			c.Loose.offer(d.Loose, k)
 		}

@@ -36,7 +36,7 @@ type segmentNode struct {
 	keys     int64
 	words    int
 	children map[classify.Part]*segmentNode
-	tally    Group // of the keys whose shape ends here
+	group    Group // of the keys whose shape ends here
 }
 
 // NewTree is an empty tree; shown are the beginnings that the last sweep showed.
@@ -78,7 +78,7 @@ func (t *Tree) Find(name string) (found *Group, shape string) {
 		}
 		node = child
 	}
-	return &node.tally, node.path
+	return &node.group, node.path
 }
 
 // grow adds a child with a copy of the part's text: the names are not kept.
@@ -149,7 +149,7 @@ func (t *Tree) fold(node *segmentNode, keep func(parent, child *segmentNode) boo
 // merge adds a node's counts and children to another's.
 func (t *Tree) merge(into, from *segmentNode) {
 	into.keys += from.keys
-	into.tally.Merge(&from.tally)
+	into.group.Merge(&from.group)
 	for p, child := range from.children {
 		t.size--
 		existing := into.children[p]
@@ -167,13 +167,13 @@ func (n *segmentNode) each(f func(*segmentNode)) {
 	}
 }
 
-// Groups are the tallies of the shapes that have keys, by name.
+// Groups are the shapes that have keys, by name.
 func (t *Tree) Groups() map[string]*Group {
 	found := map[string]*Group{}
 	t.root.each(func(n *segmentNode) {
-		if n.tally.Examined() > 0 {
-			n.tally.Name, n.tally.Source = n.path, classify.SourceDiscovered
-			found[n.path] = &n.tally
+		if n.group.Examined() > 0 {
+			n.group.Name, n.group.Source = n.path, classify.SourceDiscovered
+			found[n.path] = &n.group
 		}
 	})
 	return found

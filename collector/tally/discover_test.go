@@ -15,7 +15,7 @@ import (
 func discoverAll(shown map[string]bool, names ...string) (*Tree, map[string]bool) {
 	tree := NewTree(classify.NewShaper(classify.DefaultDiscovery()), shown)
 	for _, name := range names {
-		tree.at(name).tally.With++
+		tree.at(name).group.With++
 	}
 	return tree, tree.Settle()
 }
@@ -98,7 +98,7 @@ func rareWords(n int) []string {
 func TestDiscoverIsBounded(t *testing.T) {
 	tree := NewTree(classify.NewShaper(classify.DefaultDiscovery()), nil)
 	for i, name := range rareWords(100_000) {
-		tree.at(name).tally.With++
+		tree.at(name).group.With++
 		if tree.size > maxSegments+4 {
 			t.Fatalf("%d segments after %d names", tree.size, i)
 		}
@@ -134,8 +134,8 @@ func TestDiscoverAllow(t *testing.T) {
 	d := classify.DefaultDiscovery()
 	d.Allow = []string{"tenant9000"}
 	tree := NewTree(classify.NewShaper(d), nil)
-	tree.at("tenant9000:x").tally.With++
-	tree.at("tenant9001:x").tally.With++
+	tree.at("tenant9000:x").group.With++
+	tree.at("tenant9001:x").group.With++
 	tree.Settle()
 	if got := counts(tree); got["tenant9000:*"] != 1 || got["*:*"] != 1 {
 		t.Errorf("groups %v", got)

@@ -47,7 +47,7 @@ type TagPage struct {
 }
 
 type taggedKeys struct {
-	tally *Group
+	group *Group
 	tag   string
 }
 
@@ -75,7 +75,7 @@ func (p *TagPage) Add(t *Group, name string, without bool) {
 // End adds the page's clusters to their groups' sums.
 func (p *TagPage) End() {
 	for at, c := range p.clusters {
-		at.tally.Tags.merge(TagSums{Squares: c.keys * c.keys, Mixed: c.without * (c.keys - c.without)})
+		at.group.Tags.merge(TagSums{Squares: c.keys * c.keys, Mixed: c.without * (c.keys - c.without)})
 	}
 	clear(p.clusters)
 }

@@ -50,6 +50,7 @@ func others() []other {
 		{name: "no-version", answers: info(keyspace)},
 		{name: "no-keyspace", answers: info("# Server\r\nredis_version:5.0.0\r\n"), absent: totals},
 		{name: "empty-info", answers: info(""), absent: totals},
+		{name: "no-number", answers: info("# Keyspace\r\ndb0:keys=NaN,expires=1\r\n"), absent: totals},
 		{name: "info-of-one-kind", answers: map[string]redistest.Answer{"INFO": fewSections}},
 		{name: "strange-info", answers: info("# Memory\r\nused_memory:lots\r\nmaxmemory:-1\r\nno colon\r\n" + keyspace), absent: []string{"keyhealth_memory_used_bytes", "keyhealth_memory_max_bytes"}},
 		{name: "no-client", answers: without("CLIENT", "ERR unknown command 'client'")},

@@ -227,7 +227,7 @@ func (n *Node) begin(ctx context.Context, call Call) error {
 			return err
 		}
 	}
-	if wait(ctx, delay) != nil {
+	if Sleep(ctx, delay) != nil {
 		return CutError()
 	}
 	n.mu.Lock()
@@ -248,19 +248,4 @@ func (n *Node) Connect(ctx context.Context) (source.Conn, error) {
 	n.open++
 	n.most = max(n.most, n.open)
 	return &conn{node: n}, nil
-}
-
-// wait is a pause that ends with ctx.
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
