@@ -165,7 +165,7 @@ func (f *Fleet) sweepNode(ctx context.Context, n source.Node, sh source.Shard, p
 	v := Visit{Node: n.Name(), Swept: true}
 	s := f.sweeperOf(n)
 	s.turn.take() // a full walk of the node may be under way
-	s.node = n // the name may stand for another one by now
+	s.node = n    // the name may stand for another one by now
 	s.inCluster, s.isReplica, s.primaryHad = sh.InCluster, n != sh.Primary, 0
 	if primary != nil {
 		s.primaryHad, _ = primary.Number("master_repl_offset")
