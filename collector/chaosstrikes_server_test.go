@@ -154,7 +154,7 @@ func (c *chaos) write(ctx context.Context, client *redis.ClusterClient) {
 
 // fill brings back the keys that were lost.
 func (c *chaos) fill(ctx context.Context) {
-	pipe := c.cluster.Client(c.t).Pipeline()
+	pipe := c.whole.Pipeline()
 	for i := range chaosKeys {
 		pipe.Set(ctx, redistest.Limit(i), 1, time.Duration(i%10)*time.Hour)
 		if pipe.Len() == 1000 {
