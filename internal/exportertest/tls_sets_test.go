@@ -82,7 +82,7 @@ func (s *secured) fails(t *testing.T, why string) {
 		case !strings.Contains(line, "Sweep failed"):
 		case strings.Contains(line, "reason=tls") && strings.Contains(line, why):
 			said, lines = said+1, lines+1
-		case strings.Contains(line, "reason=unreachable") && strings.Contains(line, "connection reset"):
+		case strings.Contains(line, "reason=unreachable") && strings.Contains(line, "the connection was lost"):
 			lines++
 		default:
 			t.Errorf("want the reason tls and %q: %s", why, line)
