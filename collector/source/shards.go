@@ -71,6 +71,10 @@ func (t *Topology) clusterShards(nodes []Member, asked string) []Shard {
 			names[n.ID] = name
 		}
 	}
+	if len(ids) == 0 { // a node that has lost its Cluster: what the others said stands
+		t.nodes = before
+		return nil
+	}
 	t.known, t.named, t.ids = known, named, names
 	return sorted(ids, of)
 }

@@ -81,6 +81,19 @@ func TestLostNode(t *testing.T) {
 	}
 }
 
+// TestSeedWithoutItsCluster: a seed that has forgotten the Cluster takes nothing of
+// what is known of it.
+func TestSeedWithoutItsCluster(t *testing.T) {
+	says := told{"seed:1": nodeA + nodeB, "other:1": nodeA + nodeB}
+	topology := says.topology()
+	names(t, topology)
+	says["seed:1"] = "zz :1@2 myself,master - 0 0 1 connected\n"
+	says["other:1"] = "aa :0@0 master,noaddr - 0 0 1 disconnected 0-99\n" + nodeB
+	if got := names(t, topology); got != "other:1=100 seed:1=100" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestForeignCluster: the address of a node may belong to another Cluster by now. A
 // seed is what the user said it is.
 func TestForeignCluster(t *testing.T) {
